@@ -1,0 +1,86 @@
+/**
+ * Builds what is shipped: one bundle a program, and the core as plain modules with declarations.
+ *
+ *   node build.mjs [--quiet] [--core-only] [--out DIR]
+ *
+ * The build fails where a bundle is over its budget: a bundle is loaded on small machines.
+ */
+import { build } from "esbuild"
+import { execFileSync } from "node:child_process"
+import { globSync, mkdirSync, rmSync, statSync } from "node:fs"
+import { join } from "node:path"
+import { parseArgs } from "node:util"
+
+const { values: flags } = parseArgs({
+  options: {
+    quiet: { type: "boolean", default: false },
+    "core-only": { type: "boolean", default: false },
+    out: { type: "string", default: "dist" }
+  }
+})
+
+/** kilobytes */
+const budgets = { servicegroup: 2600, controller: 1500 }
+
+/** client-node and its dependencies don't say that importing them does nothing: without this, all its models are bundled. */
+const sideEffectFree = {
+  name: "side-effect-free",
+  setup: (run) =>
+    run.onResolve({ filter: /.*/ }, async (args) => {
+      if (args.pluginData === sideEffectFree || args.kind === "entry-point") return undefined
+      const { importer, resolveDir, kind, path } = args
+      const found = await run.resolve(path, { importer, resolveDir, kind, pluginData: sideEffectFree })
+      if (found.errors.length > 0) return undefined
+      return /@kubernetes[/+]client-node|openid-client|oauth4webapi|jsonpath-plus/.test(found.path)
+        ? { ...found, sideEffects: false }
+        : found
+    })
+}
+
+const bundles = async (out) => {
+  await build({
+    entryPoints: { servicegroup: "src/main.ts", controller: "src/controller.ts" },
+    outdir: out,
+    outExtension: { ".js": ".mjs" },
+    bundle: true,
+    minify: true,
+    keepNames: true,
+    legalComments: "none",
+    platform: "node",
+    format: "esm",
+    target: "node24",
+    loader: { ".yaml": "text" },
+    plugins: [sideEffectFree],
+    external: ["bufferutil", "utf-8-validate", "supports-color"],
+    logLevel: "warning",
+    banner: {
+      js: '#!/usr/bin/env node\nimport { createRequire as __cr, enableCompileCache as __cc } from "node:module"; const require = __cr(import.meta.url); if (process.env.NODE_COMPILE_CACHE) __cc(process.env.NODE_COMPILE_CACHE);'
+    }
+  })
+  for (const [name, budget] of Object.entries(budgets)) {
+    const size = Math.ceil(statSync(join(out, `${name}.mjs`)).size / 1000)
+    if (!flags.quiet) console.log(`${name}.mjs ${size} kB of ${budget} kB`)
+    if (size > budget) {
+      console.error(`${name}.mjs has ${size} kB, more than its budget of ${budget} kB (build.mjs)`)
+      process.exitCode = 1
+    }
+  }
+}
+
+/** The core, module by module: nothing to bundle, since it imports nothing but itself. */
+const core = async (out) => {
+  const target = join(out, "core")
+  mkdirSync(target, { recursive: true })
+  execFileSync(
+    process.execPath,
+    ["node_modules/@typescript/native/bin/tsc", "-p", "tsconfig.core.json", "--outDir", target],
+    {
+      stdio: "inherit"
+    }
+  )
+  if (!flags.quiet) console.log(`core ${globSync(join(target, "*.js")).length} modules with declarations`)
+}
+
+rmSync(flags.out, { recursive: true, force: true })
+await core(flags.out)
+if (!flags["core-only"]) await bundles(flags.out)

@@ -1,0 +1,256 @@
+/** What is asked around the objects: tables, discovery, other forms of answers, and requests that aren't understood. */
+import * as given from "./given.ts"
+import { apps, configMap, core, deployment, get, grids, merge, post, service } from "./given.ts"
+import type { Call } from "../exchange.ts"
+import type { Story } from "./given.ts"
+
+const tableType = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
+const asTable = (call: Call): Call => ({ ...call, accept: tableType })
+
+const tables: Story = {
+  name: "tables",
+  shows: "what `kubectl get` asks for",
+  run: async ({ send, aside }) => {
+    const labels = { app: "web" }
+    await aside(post(apps("deployments"), deployment("web", { metadata: { labels } })))
+    await aside(post(apps("statefulsets"), given.statefulSet("set")))
+    await aside(
+      post(
+        core("services"),
+        service("svc", {
+          selector: labels,
+          ports: [{ port: 80 }, { port: 53, protocol: "UDP", name: "b" }].map((port, i) => ({
+            ...port,
+            name: `p${i}`
+          }))
+        })
+      )
+    )
+    await aside(post(core("services"), service("ext", { type: "ExternalName", externalName: "x.example" })))
+    await aside(post(core("services"), service("node", { type: "NodePort", ports: [{ port: 80 }] })))
+    const spec = { containers: [{ name: "main", image: "app:1" }], automountServiceAccountToken: false }
+    await aside(post(core("pods"), { apiVersion: "v1", kind: "Pod", metadata: { name: "p" }, spec }))
+    await aside(
+      post("/api/v1/nodes", {
+        apiVersion: "v1",
+        kind: "Node",
+        metadata: { name: "recorded-1", labels: { zone: "a" } }
+      })
+    )
+    await aside(post(core("configmaps"), configMap("m", { a: "1" })))
+    await aside(
+      post(grids("deploymentgrids"), {
+        apiVersion: "superedge.io/v1",
+        kind: "DeploymentGrid",
+        metadata: { name: "web" },
+        spec: { gridUniqKey: "zone" }
+      })
+    )
+    const start = given.versionOf(await aside(get(grids("deploymentgrids"))))
+    await send(asTable(get(apps("deployments"))), "Deployments")
+    await aside(
+      merge(apps("deployments", "web/status"), {
+        status: { replicas: 1, readyReplicas: 1, updatedReplicas: 1, availableReplicas: 1 }
+      })
+    )
+    await send(asTable(get(apps("deployments", "web"))), "one Deployment, ready")
+    await send(asTable(get(apps("statefulsets"))), "StatefulSets")
+    await send(asTable(get(apps("replicasets"))), "no ReplicaSets")
+    await send(asTable(get(core("services"))), "Services")
+    await send(asTable(get(core("pods"))), "a pod that waits")
+    await aside(
+      merge(core("pods", "p/status"), {
+        status: {
+          phase: "Running",
+          podIP: "10.244.1.2",
+          containerStatuses: [
+            {
+              name: "main",
+              ready: true,
+              restartCount: 0,
+              image: "app:1",
+              imageID: "",
+              state: { running: {} }
+            }
+          ],
+          conditions: [{ type: "Ready", status: "True" }]
+        }
+      })
+    )
+    await send(asTable(get(core("pods"))), "a pod that runs")
+    await send(asTable(get("/api/v1/nodes/recorded-1")), "a node")
+    await aside(
+      merge("/api/v1/nodes/recorded-1/status", {
+        status: { conditions: [{ type: "Ready", status: "True" }] }
+      })
+    )
+    await aside(merge("/api/v1/nodes/recorded-1", { spec: { unschedulable: true } }))
+    await send(asTable(get("/api/v1/nodes/recorded-1")), "a node that is ready and cordoned")
+    await send(asTable(get(core("configmaps"))), "ConfigMaps")
+    await send(asTable(get(core("events"))), "no events")
+    await send(asTable(get("/api/v1/namespaces/recorded")), "a namespace")
+    await send(asTable(get(grids("deploymentgrids"))), "grids: columns of the CRD")
+    await send(asTable(get(grids("servicegrids"))), "no ServiceGrids")
+    await aside(
+      merge(grids("deploymentgrids", "web/status"), {
+        status: {
+          units: 2,
+          readyUnits: 1,
+          conditions: [
+            {
+              type: "Ready",
+              status: "False",
+              reason: "NotReady",
+              message: "m",
+              lastTransitionTime: "2020-01-01T00:00:00Z"
+            }
+          ]
+        }
+      })
+    )
+    await send(asTable(get(grids("deploymentgrids", "web"))), "a grid with a status")
+    await send(asTable(get(grids("deploymentgrids"), { includeObject: "None" })), "without objects")
+    await send(asTable(get(grids("deploymentgrids"), { includeObject: "Object" })), "with whole objects")
+    await send(asTable(get(grids("deploymentgrids", "none"))), "absent: a Status")
+    await send(
+      asTable(get(grids("deploymentgrids"), { watch: "true", timeoutSeconds: "1", resourceVersion: start })),
+      "a watch of tables: columns once"
+    )
+    await send(
+      asTable(get(apps("deployments"), { watch: "true", timeoutSeconds: "1", resourceVersion: "0" })),
+      "a watch of tables of a built-in kind"
+    )
+  }
+}
+
+interface Groups {
+  readonly groups?: readonly { readonly name: string }[]
+  readonly items?: readonly { readonly metadata: { readonly name: string } }[]
+  readonly resources?: readonly { readonly name: string }[]
+}
+
+const served = /^(apps|superedge\.io|discovery\.k8s\.io)$/
+const kinds =
+  /^(configmaps|nodes|nodes\/status|pods|pods\/status|services|services\/status|events|namespaces|deployments|deployments\/(status|scale)|statefulsets)$/
+
+/** Only some groups and kinds: there are too many. */
+const fewer = (body: unknown): unknown => {
+  const whole = body as Groups
+  return {
+    ...whole,
+    ...(whole.groups === undefined ? {} : { groups: whole.groups.filter(({ name }) => served.test(name)) }),
+    ...(whole.items === undefined
+      ? {}
+      : { items: whole.items.filter(({ metadata }) => served.test(metadata.name)) }),
+    ...(whole.resources === undefined
+      ? {}
+      : { resources: whole.resources.filter(({ name }) => kinds.test(name)) })
+  }
+}
+
+/** Of the aggregated groups only that of the grids. */
+const gridGroup = (body: unknown): unknown => ({
+  ...(body as Groups),
+  items: (body as Groups).items?.filter(({ metadata }) => metadata.name === "superedge.io")
+})
+
+const discovery: Story = {
+  name: "discovery",
+  shows: "what clients ask before they ask for objects (only some groups and kinds are kept)",
+  run: async ({ send }) => {
+    const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json"
+    await send(get("/api"), "core versions")
+    await send(get("/apis"), "groups", fewer)
+    await send(get("/api/v1"), "core kinds", fewer)
+    await send(get("/apis/apps"), "a group")
+    await send(get("/apis/apps/v1"), "its kinds", fewer)
+    await send(get("/apis/superedge.io"), "the group of the grids")
+    await send(get("/apis/superedge.io/v1"), "the grids")
+    await send(get("/apis/absent.example"), "no such group")
+    await send(get("/apis/apps/v9"), "no such version")
+    await send({ ...get("/apis"), accept: aggregated }, "groups with their kinds in one answer", gridGroup)
+    await send(get("/version"), "version")
+    await send(get("/livez"), "alive")
+    await send(get("/readyz"), "ready")
+    await send(get("/nothing"), "no such path")
+    await send(get("/api/v1/namespaces/recorded/nothings"), "no such kind")
+    await send(get("/apis/superedge.io/v1/namespaces/recorded/nothings"), "no such custom kind")
+    await send(get("/api/v1/namespaces/recorded/configmaps/a/nothing"), "no such subresource")
+  }
+}
+
+const negotiation: Story = {
+  name: "negotiation",
+  shows: "other forms of answers, and requests that aren't understood",
+  run: async ({ send }) => {
+    const maps = core("configmaps")
+    await send(post(maps, configMap("a", { k: "1" }, { labels: { l: "1" } })))
+    const only = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
+    const list = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
+    await send({ ...get(core("configmaps", "a")), accept: only }, "metadata alone")
+    await send({ ...get(maps), accept: list }, "a list of metadata")
+    await send(
+      { ...get(maps, { watch: "true", timeoutSeconds: "1", resourceVersion: "0" }), accept: only },
+      "a watch of metadata"
+    )
+    await send({ ...get(maps), accept: "*/*" }, "anything")
+    await send({ ...get(maps), accept: "text/html" }, "HTML")
+    await send({ ...get(core("configmaps", "a")), accept: "application/yaml" }, "YAML")
+    await send({ ...get(maps), accept: "application/xml,application/json" }, "XML, else JSON")
+    await send(
+      { ...get(grids("deploymentgrids")), accept: "application/vnd.kubernetes.protobuf" },
+      "protobuf of a custom kind"
+    )
+    await send(
+      { ...get(grids("deploymentgrids")), accept: "application/vnd.kubernetes.protobuf,application/json" },
+      "protobuf, else JSON, of a custom kind"
+    )
+    await send(
+      {
+        ...post(maps, undefined),
+        text: "kind: ConfigMap\napiVersion: v1\nmetadata: {name: y}\n",
+        contentType: "application/yaml"
+      },
+      "YAML sent"
+    )
+    await send({ ...post(maps, undefined), text: "x", contentType: "text/plain" }, "text sent")
+    await send(
+      { ...post(maps, undefined), text: "{broken", contentType: "application/json" },
+      "malformed JSON"
+    )
+    await send({ ...post(maps, undefined), text: "", contentType: "application/json" }, "nothing sent")
+    await send({ ...post(maps, undefined), text: "[]", contentType: "application/json" }, "a list sent")
+    await send(
+      { ...merge(core("configmaps", "a"), {}), contentType: "application/json" },
+      "a patch as plain JSON"
+    )
+    await send({ ...merge(core("configmaps", "a"), undefined), text: "{broken" }, "a malformed merge patch")
+    await send(
+      { ...merge(core("configmaps", "a"), {}), query: { force: "true" } },
+      "force with a merge patch"
+    )
+    await send({ method: "PUT", path: maps, body: {} }, "PUT to a collection")
+    await send(
+      { method: "POST", path: core("configmaps", "a"), body: configMap("a", {}) },
+      "POST to an object"
+    )
+    await send(
+      { method: "PATCH", path: maps, body: {}, contentType: "application/merge-patch+json" },
+      "PATCH to a collection"
+    )
+    await send({ method: "DELETE", path: "/api/v1/nodes/absent" }, "an absent node")
+    await send({ method: "POST", path: "/api/v1/configmaps", body: configMap("x", {}) }, "POST cluster-wide")
+    await send(
+      { ...post(maps, configMap("x", {})), query: { fieldValidation: "Odd" } },
+      "a strange fieldValidation"
+    )
+    await send({ ...post(maps, configMap("x", {})), query: { dryRun: "Some" } }, "a strange dryRun")
+    await send(
+      { ...post(maps, configMap("x", {})), query: { fieldManager: "x".repeat(129) } },
+      "too long a manager"
+    )
+    await send({ ...get(maps, { pretty: "true", limit: "1" }) }, "pretty")
+  }
+}
+
+export const wire: readonly Story[] = [tables, discovery, negotiation]
