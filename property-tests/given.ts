@@ -20,7 +20,7 @@ import type {
   WorkloadSpec
 } from "../src/core/kube.ts"
 import type { PlanInput } from "../src/core/plan.ts"
-import { fieldSet, type Fields } from "./applied.ts"
+import { fieldSet, type Fields } from "./openapi.ts"
 
 export const RUNS = { numRuns: 10_000 }
 
@@ -173,9 +173,10 @@ export const shortChild = (name: string, more: Partial<Child> = {}): Child =>
     unit: name.replace(/^web-/, ""),
     deleting: false,
     owned: "same",
-    ownsReplicas: true,
+    aloneOnReplicas: true,
     replicas: 1,
     legacy: false,
+    defaultRolling: false,
     fixed: { "spec.selector": "s" },
     status: JSON.stringify(readyStatus(1)),
     ...more
@@ -187,6 +188,7 @@ export const shortWanted = (name: string, more: Partial<Wanted> = {}): Wanted =>
     name,
     digest: "same",
     replicas: 1,
+    rolls: true,
     fixed: { "spec.selector": "s" },
     ...more
   })
@@ -216,6 +218,18 @@ export const planInput = (more: Partial<PlanInput>): PlanInput => ({
   now: NOW,
   ...more
 })
+
+// ---- what is looked at in a child
+
+export const unitNamed = (child: Stored): string | undefined =>
+  child.metadata.annotations?.["superedge.io/unit"]
+export const selectorOf = (child: Deployment | StatefulSet) => child.spec.template?.spec?.nodeSelector
+export const imageOf = (child: Deployment | StatefulSet): unknown =>
+  (child.spec.template?.spec?.["containers"] as readonly { readonly image?: unknown }[])[0]?.image
+
+/** A map in which `__proto__` is a key like any other. */
+export const asMap = <A>(entries: readonly (readonly [string, A])[]): { readonly [key: string]: A } =>
+  Object.fromEntries(entries)
 
 // ---- words
 
@@ -290,9 +304,11 @@ export const poolName = fc.constantFrom(
   "名"
 )
 
+const strange = JSON.parse('{"__proto__": {"app": "web"}, "constructor": 1}') as Json
+
 /** Anything that JSON can say. */
 export const anyJson: fc.Arbitrary<Json> = fc.oneof(
-  fc.constantFrom<Json>(null, "", 0, false, [], {}, "x", -1, [null], [[]], { __proto__: null }, true, 1e300),
+  fc.constantFrom<Json>(null, "", 0, false, [], {}, "x", -1, [null], [[]], strange, true, 1e300),
   fc.jsonValue({ maxDepth: 2 }).map((value) => value as Json)
 )
 

@@ -1,6 +1,7 @@
 /** Composes the commands; nothing else. */
 import * as Command from "@effect/cli/Command"
 import { controllerCommand } from "./commands/controller.ts"
+import { demoCommand } from "./commands/demo.ts"
 import { planCommand } from "./commands/plan.ts"
 import { run } from "./commands/run.ts"
 import { versionCommand } from "./commands/version.ts"
@@ -10,6 +11,6 @@ run(
     Command.withDescription(
       "One cluster, many sites: a workload in every unit, traffic that stays in its unit."
     ),
-    Command.withSubcommands([controllerCommand, planCommand, versionCommand])
+    Command.withSubcommands([controllerCommand, demoCommand, planCommand, versionCommand])
   )
 )

@@ -4,7 +4,8 @@
  * What differs from run to run is replaced by placeholders, consistently within a story, in requests and answers
  * alike: uids `<uid-1>` by appearance, resource versions `<rv-1>` in the order of the numbers themselves (so their
  * order can be relied on), cluster IPs, node ports, generated names and continue tokens by appearance; times become
- * `<time>` and ages in tables `<age>`.
+ * `<time>` and ages in tables `<age>`. The server orders managedFields by time and some causes at random: here they
+ * are sorted (Apply first, then by manager; causes by field), while messages keep the order that they came in.
  */
 import { Agent, request as httpsRequest } from "node:https"
 
@@ -106,8 +107,8 @@ export const settled = (exchanges: readonly Exchange[]): readonly Exchange[] => 
 }
 
 const uidPattern = /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g
-const timePattern = /^20(?!20)\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/
-const versionInText = /((?:resource ?version:? |current: |RV )\(?)(\d+)(?: \((\d+)\))?/gi
+const versionInText = /(resource ?version[^0-9]{1,30}|current: )(\d+)(?: \((\d+)\))?/gi
+const timeInText = /20(?!20)\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g
 
 /** All volatile values of a story, each with its placeholder. */
 class Found {
@@ -127,7 +128,7 @@ class Found {
     for (const { response } of exchanges)
       visit(response.body, (key, value) => {
         if (typeof value === "string") this.#collect(key, value, sent, versions)
-        else if (typeof value === "number" && /^(nodePort|healthCheckNodePort)$/.test(key) && value > 0)
+        else if (typeof value === "number" && /[nN]odePort$/.test(key) && value > 0)
           if (!ports.has(value) && !this.#ports.has(value))
             this.#ports.set(value, `<nodePort-${this.#ports.size + 1}>`)
       })
@@ -137,6 +138,8 @@ class Found {
 
   #collect(key: string, value: string, sent: ReadonlySet<string>, versions: Set<string>): void {
     if (key === "resourceVersion" && /^\d+$/.test(value) && value !== "0") versions.add(value)
+    const port = Number(/^\d+:(\d{5})\//.exec(value)?.[1])
+    if (port > 0 && !this.#ports.has(port)) this.#ports.set(port, `<nodePort-${this.#ports.size + 1}>`)
     if (key === "continue" && value !== "") this.#name("continue", value)
     if (
       key === "generatedName" ||
@@ -156,7 +159,8 @@ class Found {
   replaced(value: unknown, key = "", inCells = false): unknown {
     if (typeof value === "string") return this.#text(value, key, inCells)
     if (typeof value === "number") return /[nN]odePort$/.test(key) ? (this.#ports.get(value) ?? value) : value
-    if (Array.isArray(value)) return value.map((item) => this.replaced(item, key, inCells || key === "cells"))
+    if (Array.isArray(value))
+      return inOrder(key, value).map((item) => this.replaced(item, key, inCells || key === "cells"))
     if (typeof value !== "object" || value === null) return value
     return Object.fromEntries(
       Object.entries(value).map(([name, item]) => [this.#known(name), this.replaced(item, name, inCells)])
@@ -165,18 +169,15 @@ class Found {
 
   #text(value: string, key: string, inCells: boolean): string {
     if (key === "resourceVersion") return this.#versions.get(value) ?? value
-    if (timePattern.test(value)) return "<time>"
     if (inCells && /^\d+[smh](\d+s)?$/.test(value)) return "<age>"
-    const known = this.#known(value).replaceAll(
-      versionInText,
-      (_, before: string, first: string, second?: string) => {
-        const one = (text: string): string =>
-          this.#versions.get(text) ?? (Number(text) > 9_000_000 ? text : "<rv>")
-        return (
-          before + (first === "1" ? first : one(first)) + (second === undefined ? "" : ` (${one(second)})`)
-        )
-      }
-    )
+    const one = (text: string): string =>
+      // small and huge numbers are the story's own
+      this.#versions.get(text) ?? (Number(text) < 10 || Number(text) > 9_000_000 ? text : "<rv>")
+    const known = this.#known(value)
+      .replaceAll(timeInText, "<time>")
+      .replaceAll(versionInText, (_, before: string, first: string, second?: string) => {
+        return before + one(first) + (second === undefined ? "" : ` (${one(second)})`)
+      })
     if (!inCells) return known
     return known.replaceAll(/:(\d{5})\//g, (all, port: string) => {
       const name = this.#ports.get(Number(port))
@@ -190,6 +191,21 @@ class Found {
       if (out.includes(volatile)) out = out.replaceAll(volatile, name)
     return out
   }
+}
+
+interface Sortable {
+  readonly operation?: string
+  readonly manager?: string
+  readonly subresource?: string
+  readonly field?: string
+}
+
+const inOrder = (key: string, list: readonly unknown[]): readonly unknown[] => {
+  if (key !== "managedFields" && key !== "causes") return list
+  const rank = (item: Sortable): string =>
+    [item.field, item.operation, item.manager, item.subresource].map((part) => part ?? "").join("/")
+  const ranked = (list as readonly Sortable[]).map((item) => [rank(item), item] as const)
+  return ranked.toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, item]) => item)
 }
 
 const visit = (value: unknown, see: (key: string, value: unknown) => void, key = ""): void => {

@@ -81,6 +81,16 @@ interface Listed {
   }[]
 }
 
+/** A CRD goes some time after it was deleted, when the server has removed its objects. */
+const gone = async (send: Send, path: string): Promise<void> => {
+  const deadline = Date.now() + 20_000
+  while (Date.now() < deadline) {
+    if ((await send({ method: "GET", path })).code === 404) return
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+  throw new Error(`${path} was not gone within 20 s`)
+}
+
 /** Takes away what a story left: everything in the namespace, and what is called `recorded-...` outside. */
 const clean = async (send: Send): Promise<void> => {
   const places = [
@@ -98,7 +108,8 @@ const clean = async (send: Send): Promise<void> => {
         path: one,
         body: { propagationPolicy: "Background", gracePeriodSeconds: 0 }
       })
-      if ((metadata.finalizers ?? []).length > 0)
+      if (path.endsWith("customresourcedefinitions")) await gone(send, one)
+      else if ((metadata.finalizers ?? []).length > 0)
         await send({
           method: "PATCH",
           path: one,

@@ -12,24 +12,14 @@ import { join } from "node:path"
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 type Schemas = { [name: string]: Json }
 
+const words = (text: string): readonly string[] => text.trim().split(/\s+/)
+
 /** File in the folder and the kinds to keep, with all that they refer to. */
 const documents: readonly (readonly [file: string, kinds: readonly string[]])[] = [
   [
     "v1.json",
-    [
-      ...[
-        "Pod",
-        "Node",
-        "Namespace",
-        "ServiceAccount",
-        "ConfigMap",
-        "Secret",
-        "Event",
-        "Endpoints",
-        "Service"
-      ],
-      ...["PersistentVolumeClaim", "Status", "DeleteOptions"]
-    ]
+    words(`Pod Node Namespace ServiceAccount ConfigMap Secret Event Endpoints Service PersistentVolumeClaim
+      Status DeleteOptions`)
   ],
   ["apps.v1.json", ["Deployment", "ReplicaSet", "StatefulSet", "ControllerRevision"]],
   ["autoscaling.v1.json", ["Scale"]],
@@ -39,23 +29,12 @@ const documents: readonly (readonly [file: string, kinds: readonly string[]])[] 
   ["apiextensions.k8s.io.v1.json", ["CustomResourceDefinition"]]
 ]
 
-const kept = new Set([
-  ...[
-    "type",
-    "format",
-    "required",
-    "enum",
-    "default",
-    "items",
-    "additionalProperties",
-    "$ref",
-    "allOf",
-    "oneOf"
-  ],
-  ...["anyOf", "properties", "x-kubernetes-list-type", "x-kubernetes-list-map-keys", "x-kubernetes-map-type"],
-  ...["x-kubernetes-patch-strategy", "x-kubernetes-patch-merge-key", "x-kubernetes-group-version-kind"],
-  ...["x-kubernetes-int-or-string", "x-kubernetes-preserve-unknown-fields"]
-])
+const kept = new Set(
+  words(`type format required enum default items additionalProperties $ref allOf oneOf anyOf properties
+    x-kubernetes-list-type x-kubernetes-list-map-keys x-kubernetes-map-type x-kubernetes-patch-strategy
+    x-kubernetes-patch-merge-key x-kubernetes-group-version-kind x-kubernetes-int-or-string
+    x-kubernetes-preserve-unknown-fields`)
+)
 
 const prefix = "#/components/schemas/"
 

@@ -8,6 +8,7 @@ import { lists } from "./stories/lists.ts"
 import { objects } from "./stories/objects.ts"
 import { owners } from "./stories/owners.ts"
 import { refusals } from "./stories/refusals.ts"
+import { services } from "./stories/services.ts"
 import { wire } from "./stories/wire.ts"
 
 export type { Story }
@@ -19,6 +20,7 @@ export const stories: readonly Story[] = [
   ...refusals,
   ...owners,
   ...defaults,
+  ...services,
   ...kinds,
   ...custom,
   ...wire

@@ -32,6 +32,7 @@ const verdicts: { readonly [tag in Step["_tag"]]: string } = {
   Change: "change",
   TakeOver: "take over",
   HandOver: "change",
+  Switch: "change",
   Delete: "delete",
   Keep: "keep",
   Grace: "delete",
@@ -79,7 +80,9 @@ export const gridPlan = (
       : {}),
     ...(step._tag === "Terminating" ? { message: "it is being deleted" } : {}),
     ...(step._tag === "HandOver" ? { message: `spec.replicas stays at ${step.replicas} and is let go` } : {}),
-    ...(step._tag === "Change" || step._tag === "TakeOver" ? { fields: changes(step) } : {})
+    ...(step._tag === "Change" || step._tag === "Switch" || step._tag === "TakeOver"
+      ? { fields: changes(step) }
+      : {})
   })
   const whole = planned.refused.map((refusal): Line => ({
     unit: undefined,

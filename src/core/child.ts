@@ -4,7 +4,7 @@
  * Wanted and observed children are reduced to the same few facts, so that twenty thousand of them fit in little
  * memory and a plan compares texts.
  */
-import { digestWanted, type Memo, ownedTree, owns } from "./fields.ts"
+import { digestWanted, type Memo, ownedTree } from "./fields.ts"
 import { GRID_SELECTOR, UNIT } from "./grid.ts"
 import { immutable } from "./immutable.ts"
 import { isObject } from "./json.ts"
@@ -18,12 +18,15 @@ import type {
 } from "./kube.ts"
 import type { ChildKind } from "./schema.ts"
 import { takeover } from "./takeover.ts"
-import { digest } from "./tree.ts"
+import { digest, type Tree } from "./tree.ts"
+import { own } from "./value.ts"
 
 /** Our field manager for everything that a template says. */
 export const MANAGER = "servicegroup"
 /** Holds `spec.replicas` after a template let go of it, so that the server does not reset the number. */
 export const REPLICAS_MANAGER = "servicegroup-replicas"
+/** Writes away a default that nobody owns and that contradicts the template; what it owns then is taken over. */
+export const SWITCH_MANAGER = "servicegroup-switch"
 /** The manager of fields written before the object's first server-side apply (Kubernetes' own name). */
 const BEFORE_FIRST_APPLY = "before-first-apply"
 /** SuperEdge's label on pods: to remove it would restart them. */
@@ -58,10 +61,13 @@ export interface Child {
   readonly deleting: boolean
   /** digest of what our manager owns */
   readonly owned: string
-  readonly ownsReplicas: boolean
+  /** we own `spec.replicas` and nobody else does: it would fall back to the default if we let go */
+  readonly aloneOnReplicas: boolean
   readonly replicas: number | undefined
   /** another manager of ours or SuperEdge's owns fields that a template should own */
   readonly legacy: boolean
+  /** has the parameters of a rolling update as a default, which no apply of ours can remove */
+  readonly defaultRolling: boolean
   /** field that the API server never changes -> digest of its value */
   readonly fixed: { readonly [path: string]: string }
   /** JSON of `status`, kept as text: it is read once a status write, and weighs a third of the object */
@@ -75,6 +81,8 @@ export interface Wanted {
   readonly name: string
   readonly digest: string
   readonly replicas: number | undefined
+  /** wants a strategy (`Recreate`, `OnDelete`) that the parameters of a rolling update contradict */
+  readonly rolls: boolean
   readonly fixed: { readonly [path: string]: string }
 }
 
@@ -97,6 +105,38 @@ const numberAt = (map: unknown, key: string): number | undefined => {
   return typeof value === "number" ? value : undefined
 }
 
+/** Whether our manager applied `spec.replicas` and no other entry has it, neither of an autoscaler nor of a subresource. */
+const aloneOnReplicas = (object: ChildObject): boolean => {
+  const entries: unknown = object.metadata.managedFields
+  const holders = (Array.isArray(entries) ? (entries as readonly unknown[]) : []).filter(
+    (entry) => own(own(own(entry, "fieldsV1"), "f:spec"), "f:replicas") !== undefined
+  )
+  return (
+    holders.length === 1 && own(holders[0], "manager") === MANAGER && own(holders[0], "operation") === "Apply"
+  )
+}
+
+const strategyField = (kind: ChildKind): string => (kind === "StatefulSet" ? "updateStrategy" : "strategy")
+
+const strategyOf = (kind: ChildKind, spec: unknown): { readonly [field: string]: unknown } => {
+  const strategy = isObject(spec) ? spec[strategyField(kind)] : undefined
+  return isObject(strategy) ? strategy : {}
+}
+
+/** Whether a wanted strategy goes with rolling-update parameters; absent is RollingUpdate. */
+const rolls = (kind: ChildKind, spec: unknown): boolean =>
+  (strategyOf(kind, spec)["type"] ?? "RollingUpdate") === "RollingUpdate"
+
+const hasDefaultRolling = (kind: ChildKind, spec: unknown, owned: Tree): boolean =>
+  isObject(strategyOf(kind, spec)["rollingUpdate"]) &&
+  owned.parts.get("spec")?.parts.get(strategyField(kind))?.parts.get("rollingUpdate") === undefined
+
+/** A merge patch that gives a child another strategy than rolling updates, without their defaulted parameters. */
+export const strategySwitch = (kind: ChildKind, object: ChildObject, uid: string): object => ({
+  metadata: { uid },
+  spec: { [strategyField(kind)]: { type: strategyOf(kind, object.spec)["type"], rollingUpdate: null } }
+})
+
 /**
  * Reduces an object as the API gave it to what the rules need.
  *
@@ -105,6 +145,7 @@ const numberAt = (map: unknown, key: string): number | undefined => {
 export const child = (kind: ChildKind, object: ChildObject, legacy: readonly string[]): Child => {
   const meta = object.metadata
   const spec: unknown = object.spec
+  const owned = ownedTree(kind, object, MANAGER)
   return {
     key: `${meta.namespace ?? ""}/${meta.name}`,
     kind,
@@ -116,10 +157,11 @@ export const child = (kind: ChildKind, object: ChildObject, legacy: readonly str
     gridSelector: textAt(meta.labels, GRID_SELECTOR),
     unit: textAt(meta.annotations, UNIT),
     deleting: typeof meta.deletionTimestamp === "string",
-    owned: digest(ownedTree(kind, object, MANAGER)),
-    ownsReplicas: owns(object, MANAGER, REPLICAS_PATH),
+    owned: digest(owned),
+    aloneOnReplicas: aloneOnReplicas(object),
     replicas: numberAt(spec, "replicas"),
     legacy: takenOver(object, legacy, [TEMPLATE_HASH_PATH, REPLICAS_PATH]) !== undefined,
+    defaultRolling: hasDefaultRolling(kind, spec, owned),
     fixed: immutable(kind, object),
     status: JSON.stringify(object.status ?? {})
   }
@@ -131,6 +173,7 @@ export const wantedChild = (kind: ChildKind, object: ChildObject, memo: Memo): W
   name: object.metadata.name,
   digest: digestWanted(kind, object, memo),
   replicas: numberAt(object.spec, "replicas"),
+  rolls: rolls(kind, object.spec),
   fixed: immutable(kind, object)
 })
 
@@ -146,7 +189,7 @@ const takenOver = (
   const apiVersion =
     object.apiVersion ?? (object.metadata as { readonly apiVersion?: string }).apiVersion ?? "apps/v1"
   return takeover(object.metadata.managedFields, {
-    from: [...legacy, BEFORE_FIRST_APPLY],
+    from: [...legacy, BEFORE_FIRST_APPLY, SWITCH_MANAGER],
     to: MANAGER,
     except,
     apiVersion

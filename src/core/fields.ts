@@ -24,11 +24,19 @@ const list = (parts: ReadonlyMap<string, Tree>, shape: Shape): Tree =>
 /** What an owned item says that the list has more than once, or no more. */
 const count = (items: readonly unknown[]): string => (items.length === 1 ? "" : `${items.length} times`)
 
+interface Remembered {
+  readonly shape: Shape
+  readonly tree: Tree | undefined
+}
+
 /**
- * Trees of subtrees that many wanted objects share, for the length of one call: a `new WeakMap()` that the caller drops
- * afterwards. Objects must not change while it lives.
+ * Trees of subtrees that many wanted objects share, for the length of one call: a `new Map()` (or `WeakMap`) that the caller
+ * drops afterwards. Objects must not change while it lives.
  */
-export type Memo = WeakMap<object, { readonly shape: Shape; readonly tree: Tree | undefined }>
+export interface Memo {
+  get(subtree: object): Remembered | undefined
+  set(subtree: object, remembered: Remembered): unknown
+}
 
 /** As the API server makes a field set of what is applied; `undefined` where nothing is owned. */
 const said = (value: unknown, shape: Shape, memo: Memo | undefined): Tree | undefined => {

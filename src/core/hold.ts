@@ -1,7 +1,7 @@
 /**
  * What is remembered of a child's earlier writes, so that a failing or fought-over child waits without delaying others.
  */
-import type { Child, Wanted } from "./child.ts"
+import type { Child } from "./child.ts"
 import { delay, type Failure } from "./retry.ts"
 
 export interface Hold {
@@ -14,7 +14,7 @@ export interface Hold {
   /** not tried again before, in milliseconds */
   readonly until: number
   readonly failure: Failure
-  /** digest that was to be written */
+  /** digest that was to be written; empty for a deletion */
   readonly wanted: string
   /** resourceVersion of the child when it was written, where there was one */
   readonly revision: string | undefined
@@ -28,13 +28,14 @@ const QUIET_MS = 60_000
 const CONTENDED_MAX_MS = 30_000
 
 /**
- * Whether a child still waits. What the server called invalid waits until what is wanted or what is observed changes; any
+ * Whether a child still waits; `wanted` is the digest that is to be written now, empty for a deletion. What the server called invalid waits until what is wanted or what is observed changes; any
  * other failure until what is wanted changes, except that a server which asked for time (429) gets it.
+ * A child that was written and is gone is made anew at once.
  */
-export const holds = (hold: Hold, wanted: Wanted, child: Child | undefined, now: number): boolean => {
+export const holds = (hold: Hold, wanted: string, child: Child | undefined, now: number): boolean => {
   if (hold.until <= now) return false
   if (hold.failure.reason === "Slow") return true
-  if (hold.wanted !== wanted.digest) return false
+  if (hold.wanted !== wanted || (child === undefined && hold._tag !== "Failed")) return false
   return hold._tag !== "Failed" || hold.failure.reason !== "Invalid" || hold.revision === child?.revision
 }
 

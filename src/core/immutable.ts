@@ -33,5 +33,5 @@ export const immutable = (kind: ChildKind, object: Manageable): Immutable => {
 
 const fixedSpelling = (field: string, value: unknown, shape: Shape): string => {
   const text = spelling(value, shape)
-  return field === "podManagementPolicy" && text === "" ? '"OrderedReady"' : text
+  return field === "podManagementPolicy" && text === "" ? "OrderedReady" : text
 }

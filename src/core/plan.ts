@@ -23,6 +23,8 @@ export type Step =
   | ({ readonly _tag: "TakeOver"; readonly uid: string } & About)
   /** the template let go of `replicas`: another manager of ours holds the running number first */
   | ({ readonly _tag: "HandOver"; readonly uid: string; readonly replicas: number } & About)
+  /** wants a strategy that a default of the live object contradicts: the default is written away first */
+  | ({ readonly _tag: "Switch"; readonly uid: string } & About)
   /** wanted no more, its grace is over */
   | ({ readonly _tag: "Delete"; readonly uid: string } & About)
   /** as wanted */
@@ -65,7 +67,7 @@ export interface PlanInput {
 
 /** Whether a grid is a child's controller owner, by uid. A grid that the API never stored owns nothing. */
 export const owns = (grid: Grid, child: Child): boolean =>
-  typeof grid.metadata.uid === "string" && child.owner?.uid === grid.metadata.uid
+  (grid.metadata.uid ?? "") !== "" && child.owner?.uid === grid.metadata.uid
 
 const ownerText = (owner: Owner | undefined): string =>
   owner === undefined ? "has no owner" : `belongs to ${owner.kind} ${owner.name}`
@@ -96,7 +98,7 @@ const step = (input: PlanInput, wanted: Wanted): Step => {
   const about = { unit: wanted.unit, name: wanted.name }
   const child = input.children.get(wanted.name)
   const hold = input.held.get(wanted.name)
-  if (hold !== undefined && holds(hold, wanted, child, input.now))
+  if (hold !== undefined && holds(hold, wanted.digest, child, input.now))
     return { _tag: "Held", ...about, until: hold.until, hold }
   if (child === undefined) return { _tag: "Create", ...about }
   const refused = (refusal: Refusal): Step => ({ _tag: "Refused", ...about, refusal })
@@ -108,8 +110,9 @@ const step = (input: PlanInput, wanted: Wanted): Step => {
   if (blocked !== undefined) return refused(blocked)
   const uid = child.uid
   if (mine && child.legacy) return { _tag: "TakeOver", ...about, uid }
-  if (child.ownsReplicas && wanted.replicas === undefined && child.replicas !== undefined)
+  if (child.aloneOnReplicas && wanted.replicas === undefined && child.replicas !== undefined)
     return { _tag: "HandOver", ...about, uid, replicas: child.replicas }
+  if (mine && !wanted.rolls && child.defaultRolling) return { _tag: "Switch", ...about, uid }
   return child.owned === wanted.digest && mine
     ? { _tag: "Keep", ...about }
     : { _tag: "Change", ...about, uid }
@@ -122,7 +125,8 @@ const farewell = (input: PlanInput, child: Child, since: number): Step => {
   const until = child.kind === "Service" ? since : since + graceSeconds(input.grid, input.unitGrace) * 1000
   if (until > input.now) return { _tag: "Grace", ...about, until }
   const hold = input.held.get(child.name)
-  if (hold !== undefined && hold.until > input.now) return { _tag: "Held", ...about, until: hold.until, hold }
+  if (hold !== undefined && holds(hold, "", child, input.now))
+    return { _tag: "Held", ...about, until: hold.until, hold }
   return { _tag: "Delete", ...about, uid: child.uid }
 }
 
@@ -135,7 +139,8 @@ const earliest = (steps: readonly Step[]): number | undefined => {
 /**
  * One step for each wanted child, each refused unit and each owned child that is wanted no more.
  *
- * A grid that is being deleted, or that is refused as a whole, gets no steps: its children are left alone. A child whose controller owner is not this
+ * A grid that is being deleted, or that is refused as a whole, gets no steps: its children are left alone, and what
+ * was on its way out begins its grace anew afterwards. A child whose controller owner is not this
  * grid (by uid) is never changed or deleted, but for an orphan that carries the grid's label and a wanted name, which is
  * adopted. A refused or held unit changes nothing for the others.
  */
@@ -143,7 +148,7 @@ export const plan = (input: PlanInput): Plan => {
   const { grid, desired } = input
   const whole = desired.refused.filter((refusal) => refusal.unit === undefined)
   if (typeof grid.metadata.deletionTimestamp === "string" || whole.length > 0)
-    return { steps: [], refused: whole, vanished: input.vanished, wakeAt: undefined }
+    return { steps: [], refused: whole, vanished: new Map(), wakeAt: undefined }
   const steps = desired.wanted.map((wanted) => step(input, wanted))
   for (const refusal of desired.refused)
     steps.push({ _tag: "Refused", unit: refusal.unit, name: nameOf(grid, refusal.unit), refusal })

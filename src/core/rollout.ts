@@ -2,6 +2,7 @@
  * A workload's own status: whether its rollout is through, and whether it failed.
  */
 import { type Child, statusOf } from "./child.ts"
+import { isObject } from "./json.ts"
 import type { WorkloadStatus } from "./kube.ts"
 
 const desired = (child: Child): number => child.replicas ?? 1
@@ -32,11 +33,14 @@ export const rolloutFailure = (child: Child): string | undefined => {
   if (child.kind === "Service") return undefined
   const conditions: unknown = statusOf(child).conditions
   if (!Array.isArray(conditions)) return undefined
-  for (const each of conditions as readonly (WorkloadStatus["conditions"] & object)[number][]) {
+  for (const each of conditions as readonly unknown[]) {
+    if (!isObject(each)) continue
     const stuck =
-      each.type === "Progressing" && each.status === "False" && each.reason === "ProgressDeadlineExceeded"
-    const refused = each.type === "ReplicaFailure" && each.status === "True"
-    if (stuck || refused) return `${each.reason ?? each.type}: ${each.message ?? ""}`
+      each["type"] === "Progressing" &&
+      each["status"] === "False" &&
+      each["reason"] === "ProgressDeadlineExceeded"
+    const refused = each["type"] === "ReplicaFailure" && each["status"] === "True"
+    if (stuck || refused) return `${String(each["reason"] ?? each["type"])}: ${String(each["message"] ?? "")}`
   }
   return undefined
 }

@@ -35,6 +35,8 @@ export interface Shape {
   readonly fields: ReadonlyMap<string, Shape>
   /** The shape of every value of a map (labels, resource lists). */
   readonly every: Shape | undefined
+  /** Fields of one value that the server fills in. */
+  readonly filled: readonly string[]
   readonly keys: readonly Key[]
   /** The order of a keyed list's items has a meaning (`$(VAR)` in env, the start of containers). */
   readonly ordered: boolean
@@ -57,6 +59,7 @@ const base: Shape = {
   _tag: "Parts",
   fields: new Map(),
   every: undefined,
+  filled: [],
   keys: [],
   ordered: false,
   wholeItems: false,
@@ -69,7 +72,11 @@ const base: Shape = {
 const fieldsOf = (table: Table): ReadonlyMap<string, Shape> =>
   new Map(Object.entries(table).map(([name, entry]) => [name, isShape(entry) ? entry : parts(entry)]))
 
-const parts = (table: Table): Shape => ({ ...base, fields: fieldsOf(table) })
+const parts = (table: Table): Shape => {
+  const fields = fieldsOf(table)
+  const filled = [...fields].flatMap(([name, { absent }]) => (absent === undefined ? [] : [name]))
+  return { ...base, fields, filled }
+}
 
 /** `keys` as in `"containerPort protocol=TCP"`. */
 const keyed = (keys: string, item: Table | "whole" = {}): Shape => ({
@@ -83,7 +90,7 @@ const keyed = (keys: string, item: Table | "whole" = {}): Shape => ({
   wholeItems: item === "whole"
 })
 const ordered = (keys: string, item: Table): Shape => ({ ...keyed(keys, item), ordered: true })
-const whole = (table: Table = {}): Shape => ({ ...base, _tag: "Whole", fields: fieldsOf(table) })
+const whole = (table: Table = {}): Shape => ({ ...parts(table), _tag: "Whole" })
 const map = (every: Shape): Shape => ({ ...base, every })
 const or = (absent: Json): Shape => ({ ...base, absent })
 
@@ -149,12 +156,12 @@ const secretRef = { secretRef: whole() }
 const volume = {
   cephfs: secretRef,
   cinder: secretRef,
-  flexVolume: secretRef,
+  flexVolume: { ...secretRef, options: strings },
   iscsi: secretRef,
   rbd: secretRef,
   scaleIO: secretRef,
   storageos: secretRef,
-  csi: { nodePublishSecretRef: whole() },
+  csi: { nodePublishSecretRef: whole(), volumeAttributes: strings },
   configMap: { items },
   secret: { items },
   downwardAPI: { items: files },
@@ -166,6 +173,7 @@ const volume = {
       secret: { items },
       downwardAPI: { items: files },
       clusterTrustBundle: { labelSelector: innerSelector },
+      podCertificate: { userAnnotations: strings },
       serviceAccountToken: { expirationSeconds: or(3600) }
     })
   }
@@ -209,17 +217,3 @@ export const shapes: { readonly [kind in ChildKind]: Shape } = {
   StatefulSet: parts({ metadata: meta, spec: { ...workload, volumeClaimTemplates: claimTemplate } }),
   Service: parts({ metadata: meta, spec: { ports: keyed("port protocol=TCP"), selector: wholeStrings } })
 }
-
-/**
- * Fields in which an empty string, a zero or an empty list leaves the choice to the server, which then fills in
- * its own: to send such a value is to own a field and never to find in it what was sent.
- */
-export const serversChoice: ReadonlySet<string> = new Set(
-  (
-    "type podManagementPolicy whenDeleted whenScaled dnsPolicy restartPolicy schedulerName imagePullPolicy " +
-    "terminationMessagePath terminationMessagePolicy protocol timeoutSeconds periodSeconds successThreshold " +
-    "failureThreshold path scheme pullPolicy iscsiInterface pool user keyring storageMode fsType " +
-    "serviceAccount serviceAccountName sessionAffinity targetPort externalTrafficPolicy clusterIP clusterIPs " +
-    "ipFamilies nodePort healthCheckNodePort"
-  ).split(" ")
-)

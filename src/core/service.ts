@@ -16,10 +16,11 @@ import {
   type ServiceGrid,
   serviceName,
   TOPOLOGY_KEYS,
+  UNIT,
   withoutTools
 } from "./grid.ts"
 import { isObject } from "./json.ts"
-import type { Service, ServiceSpec } from "./kube.ts"
+import type { Service, ServiceSpec, StringMap } from "./kube.ts"
 import { stated } from "./stated.ts"
 
 export interface Services {
@@ -49,6 +50,12 @@ const topologyKeys = (grid: ServiceGrid, key: string): readonly string[] | Refus
   if (!keys.includes(key)) return refused(`does not contain the grid key "${key}"`)
   return keys as readonly string[]
 }
+
+/** The grid's annotations without the tools' ones, and without the mark of a unit's child, which a Service never is. */
+const ownAnnotations = (grid: ServiceGrid): StringMap =>
+  Object.fromEntries(
+    Object.entries(withoutTools(grid.metadata.annotations)).filter(([name]) => name !== UNIT)
+  )
 
 const refuse = (refusal: Refusal): Services => ({ wanted: [], refused: [refusal] })
 
@@ -95,7 +102,7 @@ export const service = (grid: ServiceGrid): Services => {
           ...(typeof grid.metadata.namespace === "string" ? { namespace: grid.metadata.namespace } : {}),
           labels: childLabels(grid, key),
           annotations: {
-            ...withoutTools(grid.metadata.annotations),
+            ...ownAnnotations(grid),
             [GRID]: name,
             [GRID_KEY]: key,
             [TOPOLOGY_KEYS]: JSON.stringify(keys)

@@ -1,7 +1,21 @@
 /**
  * What a template says, without what it leaves to the server.
  */
-import { type ChildKind, serversChoice, type Shape, shapeOf, shapes } from "./schema.ts"
+import { type ChildKind, type Shape, shapeOf, shapes } from "./schema.ts"
+
+/**
+ * Fields in which an empty string, a zero or an empty list leaves the choice to the server, which then fills in
+ * its own: to send such a value is to own a field and never to find in it what was sent.
+ */
+const serversChoice: ReadonlySet<string> = new Set(
+  (
+    "type podManagementPolicy whenDeleted whenScaled dnsPolicy restartPolicy schedulerName imagePullPolicy " +
+    "terminationMessagePath terminationMessagePolicy protocol timeoutSeconds periodSeconds successThreshold " +
+    "failureThreshold path scheme pullPolicy iscsiInterface pool user keyring storageMode fsType " +
+    "serviceAccount serviceAccountName sessionAffinity targetPort externalTrafficPolicy clusterIP clusterIPs " +
+    "ipFamilies nodePort healthCheckNodePort"
+  ).split(" ")
+)
 
 /**
  * A spec without what says nothing: nulls, and values that leave the choice to the server (`clusterIP: ""`, `nodePort: 0`). To send them would
@@ -18,7 +32,7 @@ const statedAt = (value: unknown, shape: Shape): unknown => {
   }
   const fields = value as { readonly [field: string]: unknown }
   const kept = Object.keys(fields).flatMap((name) => {
-    if (shape._tag === "Parts" && shape.every === undefined && isServers(name, fields[name])) return []
+    if (shape._tag !== "Whole" && shape.every === undefined && isServers(name, fields[name])) return []
     const inner = statedAt(fields[name], shapeOf(shape, name))
     return inner === null || inner === undefined ? [] : [[name, inner] as const]
   })

@@ -5,7 +5,7 @@
  * look are, so that the status always stays under 1 MB.
  */
 import { type Child, statusOf } from "./child.ts"
-import type { JsonObject, WorkloadStatus } from "./kube.ts"
+import type { Condition, JsonObject, WorkloadStatus } from "./kube.ts"
 import { isReady } from "./rollout.ts"
 
 const WHOLE_BYTES = 512 * 1024
@@ -28,9 +28,9 @@ const counts = (status: WorkloadStatus): JsonObject => ({
 })
 
 const reason = (status: WorkloadStatus): JsonObject => {
-  const conditions = Array.isArray(status.conditions) ? status.conditions : []
+  const conditions: readonly (Condition | null)[] = Array.isArray(status.conditions) ? status.conditions : []
   const telling = conditions.find((each) => each?.status === "False" && typeof each.reason === "string")
-  return telling?.reason === undefined || telling.reason === null ? {} : { reason: telling.reason }
+  return typeof telling?.reason === "string" ? { reason: telling.reason } : {}
 }
 
 /**

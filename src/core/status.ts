@@ -4,6 +4,7 @@
  * Everything is told from the plan's steps, so that status, events and `servicegroup plan` never disagree.
  */
 import type { Child } from "./child.ts"
+import { nameOf } from "./desired.ts"
 import { type GridStatus, gridKey, type Grid, type Refusal, type ServiceGridStatus } from "./grid.ts"
 import { hash } from "./hash.ts"
 import { stableJson } from "./json.ts"
@@ -78,8 +79,9 @@ export const troubles = (plan: Plan, children: ReadonlyMap<string, Child>): read
   )
 }
 
+/** Half a character at the end would be stored as another one, and differ for ever. */
 const short = (text: string): string =>
-  text.length <= MESSAGE_LIMIT ? text : `${text.slice(0, MESSAGE_LIMIT - 1)}…`
+  text.length <= MESSAGE_LIMIT ? text : `${text.slice(0, MESSAGE_LIMIT - 1).replace(/[\uD800-\uDBFF]$/, "")}…`
 
 const naming = (names: readonly string[]): string => {
   const rest = names.length - NAMED
@@ -103,8 +105,8 @@ const ready = (input: StatusInput, readyUnits: number, bad: readonly Refusal[]):
       "NoUnits",
       `no node has the label "${String(gridKey(grid))}"; label nodes with it, each value is a unit`
     )
-  const lagging = plan.steps
-    .filter((step) => isWanted(step) && !stepReady(step, input.children))
+  const lagging = wantedSteps(input)
+    .filter((step) => !stepReady(step, input.children))
     .map((step) => step.unit ?? step.name)
     .sort()
   if (lagging.length > 0) {
@@ -121,8 +123,11 @@ const ready = (input: StatusInput, readyUnits: number, bad: readonly Refusal[]):
     : { status: "True", reason: "AllUnitsReady", message: `${readyUnits} of ${units.length} units are ready` }
 }
 
-/** Whether a step is about a child that should exist (and not one that is on its way out). */
-const isWanted = (step: Step): boolean => step._tag !== "Grace" && step._tag !== "Delete"
+/** The steps about children that should exist, and not about one that is on its way out. */
+const wantedSteps = ({ grid, plan, units }: StatusInput): readonly Step[] => {
+  const known = new Set<string | undefined>(grid.kind === "ServiceGrid" ? [undefined] : units)
+  return plan.steps.filter((step) => known.has(step.unit) && step.name === nameOf(grid, step.unit))
+}
 
 const stepReady = (step: Step, children: ReadonlyMap<string, Child>): boolean => {
   const child = children.get(step.name)
@@ -141,7 +146,7 @@ const progressing = (input: StatusInput, bad: readonly Refusal[]): Verdict => {
   const rolling = input.plan.steps.filter(
     (step) =>
       !told.has(step.unit) &&
-      (["Create", "Change", "TakeOver", "HandOver", "Terminating", "Delete"].includes(step._tag) ||
+      (["Create", "Change", "TakeOver", "HandOver", "Switch", "Terminating", "Delete"].includes(step._tag) ||
         (step._tag === "Keep" && !stepReady(step, input.children)))
   )
   const retrying = about(["Held"]).filter((step) => !told.has(step.unit))
@@ -161,21 +166,27 @@ const progressing = (input: StatusInput, bad: readonly Refusal[]): Verdict => {
   )
 }
 
+/** Messages one after the other, each once, the first ten of them. */
+const together = (refusals: readonly Refusal[]): string => {
+  const messages = [...new Set(refusals.map(({ message }) => message))]
+  const rest = messages.length - NAMED
+  return short(messages.slice(0, NAMED).join("; ") + (rest > 0 ? `; and ${rest} more` : ""))
+}
+
+/** Troubles by reason, each with one message for all units: what an event tells. */
+export const byReason = (refusals: readonly Refusal[]): ReadonlyMap<string, string> => {
+  const reasons = new Set(refusals.map(({ reason }) => reason))
+  return new Map(
+    [...reasons].map((reason) => [reason, together(refusals.filter((each) => each.reason === reason))])
+  )
+}
+
 const degraded = (bad: readonly Refusal[]): Verdict => {
   const first = bad[0]
   if (first === undefined)
     return { status: "False", reason: "AsExpected", message: "no unit is refused, no rollout failed" }
   const reason = bad.every((each) => each.reason === first.reason) ? first.reason : "SeveralReasons"
-  const rest = bad.length - NAMED
-  return {
-    status: "True",
-    reason,
-    message:
-      bad
-        .slice(0, NAMED)
-        .map(({ message }) => message)
-        .join("; ") + (rest > 0 ? `; and ${rest} more` : "")
-  }
+  return { status: "True", reason, message: together(bad) }
 }
 
 const condition = (input: StatusInput, type: string, verdict: Verdict): Condition => {
@@ -201,7 +212,7 @@ const condition = (input: StatusInput, type: string, verdict: Verdict): Conditio
 export const status = (input: StatusInput): GridStatus & ServiceGridStatus => {
   const { grid, plan, children } = input
   const bad = troubles(plan, children)
-  const readyUnits = plan.steps.filter((step) => isWanted(step) && stepReady(step, children)).length
+  const readyUnits = wantedSteps(input).filter((step) => stepReady(step, children)).length
   const conditions = [
     condition(input, "Ready", ready(input, readyUnits, bad)),
     condition(input, "Progressing", progressing(input, bad)),
@@ -209,7 +220,7 @@ export const status = (input: StatusInput): GridStatus & ServiceGridStatus => {
   ]
   const observedGeneration = grid.metadata.generation ?? 0
   if (grid.kind === "ServiceGrid") {
-    const [child] = children.values()
+    const child = children.get(nameOf(grid, undefined))
     return { observedGeneration, conditions, ...(child === undefined ? {} : serviceStatus(child)) }
   }
   return { observedGeneration, units: input.units.length, readyUnits, conditions, states: states(children) }

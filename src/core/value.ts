@@ -15,12 +15,27 @@ export const own = (value: unknown, field: string): unknown =>
 /** A value on its own: a plain one, an amount, or an object or list that is one value. */
 export const spelling = (value: unknown, shape: Shape): string => {
   if (shape._tag === "Quantity") return amount(value, shape)
-  if (typeof value === "string") return value === "" ? "" : `"${value}"`
+  if (typeof value === "string") return plain(value) ? value : `"${value}"`
   if (typeof value === "number" || typeof value === "boolean") return value ? String(value) : ""
   if (typeof value !== "object" || value === null) return ""
   const text = json(value, shape)
   return text === "[]" || text === "{}" ? "" : text
 }
+
+/** Texts that nothing else is spelled like need no quotes, nor does the empty one. */
+const plain = (text: string): boolean => {
+  const first = text.charCodeAt(0)
+  if (first === SLASH) return true
+  return (
+    !(first < UPPER_A) &&
+    text !== "true" &&
+    text !== "false" &&
+    !text.startsWith("[") &&
+    !text.startsWith("{")
+  )
+}
+const SLASH = 47
+const UPPER_A = 65
 
 const amount = (value: unknown, shape: Shape): string => {
   const text = quantity(value, shape.milli)
@@ -36,27 +51,30 @@ const json = (value: unknown, shape: Shape): string => {
 }
 
 const jsonObject = (value: { readonly [field: string]: unknown }, shape: Shape): string => {
-  const texts: string[] = []
-  for (const [field, { absent }] of shape.fields)
-    if (absent !== undefined && blank(own(value, field)))
-      texts.push(`${JSON.stringify(field)}:${JSON.stringify(absent)}`)
-  for (const field of Object.keys(value)) {
+  let text = ""
+  for (const field of fieldsOf(value, shape)) {
     const inner = shapeOf(shape, field)
-    const text = fieldJson(value[field], inner, shape.every !== undefined || inner.counts)
-    if (text !== undefined) texts.push(`${JSON.stringify(field)}:${text}`)
+    const said = fieldJson(own(value, field), inner, shape.every !== undefined || inner.counts)
+    if (said !== undefined) text += `${text === "" ? "" : ","}${JSON.stringify(field)}:${said}`
   }
-  return `{${texts.sort().join(",")}}`
+  return `{${text}}`
+}
+
+/** The fields that are there and those that the server fills in, sorted. */
+const fieldsOf = (value: { readonly [field: string]: unknown }, shape: Shape): readonly string[] => {
+  const names = Object.keys(value)
+  for (const name of shape.filled) if (!Object.hasOwn(value, name)) names.push(name)
+  return names.sort()
 }
 
 /** A field inside of one value; `undefined` where it says nothing. */
 const fieldJson = (value: unknown, shape: Shape, counts: boolean): string | undefined => {
-  if (shape.ignored || value === null || value === undefined) return undefined
-  const text = json(value, shape)
-  if (shape.absent !== undefined) return blank(value) ? undefined : text
-  if (text === "[]" || (!counts && EMPTY.has(text))) return undefined
-  return text
+  if (shape.ignored) return undefined
+  const filled = shape.absent !== undefined && (value === undefined || value === null || value === "")
+  const said = filled ? shape.absent : value
+  if (said === undefined || said === null) return undefined
+  const text = json(said, shape)
+  return text === "[]" || (!counts && EMPTY.has(text)) ? undefined : text
 }
 
 const EMPTY: ReadonlySet<string> = new Set(["{}", '""', "0", "false", '"0"'])
-
-const blank = (value: unknown): boolean => value === undefined || value === null || value === ""

@@ -9,6 +9,7 @@ import { duplicates } from "./items.ts"
 import {
   childLabels,
   childName,
+  DISTRIBUTED,
   GRID,
   GRID_KEY,
   gridKey,
@@ -103,6 +104,13 @@ const prepare = (grid: WorkloadGrid, source: Source): Prepared => {
       "selector",
       "is missing; use labels that the pods have, such as matchLabels: {app: web}"
     )
+  const nodeSelector: unknown = pod["spec"]["nodeSelector"]
+  if (nodeSelector !== undefined && !isObject(nodeSelector))
+    return refused(
+      "InvalidTemplate",
+      "template.spec.nodeSelector",
+      `is ${JSON.stringify(nodeSelector)}; use labels of nodes, such as {disk: ssd}`
+    )
   const labels = spec.template?.metadata?.labels ?? {}
   if (!selects(spec.selector, labels))
     return refused(
@@ -194,7 +202,7 @@ export const overridden = (
  */
 export const unusedTemplates = (grid: WorkloadGrid): readonly string[] => {
   const { autoDeleteUnusedTemplate, templatePool, templates, defaultTemplateName } = grid.spec
-  if (autoDeleteUnusedTemplate !== true) return []
+  if (autoDeleteUnusedTemplate !== true || grid.metadata.labels?.[DISTRIBUTED] === "yes") return []
   const used = new Set<unknown>([...Object.values(templates ?? {}), defaultTemplateName])
   return Object.keys(templatePool ?? {})
     .filter((name) => !used.has(name))

@@ -2,7 +2,7 @@
  * What stands in a request's body: JSON, or YAML where the client says so; at most 3 MB, as the API server takes.
  */
 import type { IncomingMessage } from "node:http"
-import { parse } from "yaml"
+import { parse, type DocumentOptions, type ParseOptions, type SchemaOptions } from "yaml"
 
 export type Body =
   | { readonly _tag: "Read"; readonly value: unknown }
@@ -33,14 +33,23 @@ export const read = (request: IncomingMessage): Promise<Body> =>
     })
   })
 
-/** The value of a text, as its content type says how to read it. */
+/** The value of a text, as its content type says how to read it; text of another type stays text. */
 export const understood = (text: string, contentType: string): Body => {
   if (text === "") return { _tag: "Read", value: undefined }
+  if (contentType !== "" && !/json|yaml/.test(contentType)) return { _tag: "Read", value: text }
   try {
-    const value: unknown = contentType.includes("yaml") ? parse(text) : JSON.parse(text)
+    const value: unknown = contentType.includes("yaml") ? parse(text, YAML) : JSON.parse(text)
     return { _tag: "Read", value }
   } catch (error) {
     const message = error instanceof Error ? error.message.split("\n")[0] : String(error)
     return { _tag: "Malformed", message: message ?? "" }
   }
 }
+
+/** YAML 1.1, as Kubernetes reads it (`yes` is a boolean), except that a date is a text. */
+const YAML: ParseOptions & DocumentOptions & SchemaOptions = {
+  version: "1.1",
+  customTags: (tags) => tags.filter((tag) => typeof tag === "string" || !TIMESTAMPS.test(tag.tag))
+}
+
+const TIMESTAMPS = /timestamp$/

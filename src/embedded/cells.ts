@@ -216,9 +216,13 @@ const events: Print = ({ object, name, at }) => {
   const kind = text(subject, "kind").toLowerCase()
   const source =
     text(object, "source", "component") ||
+    text(object, "deprecatedSource", "component") ||
     text(object, "reportingComponent") ||
     text(object, "reportingController")
-  const host = text(object, "source", "host") || text(object, "reportingInstance")
+  const host =
+    text(object, "source", "host") ||
+    text(object, "deprecatedSource", "host") ||
+    text(object, "reportingInstance")
   const count =
     number(object, "series", "count") || number(object, "count") || number(object, "deprecatedCount") || 1
   return [
@@ -265,7 +269,10 @@ const definitions: Print = ({ object, name }) => {
   return [
     name,
     text(object, "spec", "scope"),
-    served.map((each) => text(each, "name")).join(","),
+    served
+      .map((each) => `${text(each, "name")}${dig(each, "storage") === true ? "(storage)" : ""}`)
+      .toSorted()
+      .join(","),
     object.metadata.creationTimestamp ?? null,
     text(object, "spec", "group"),
     text(object, "spec", "names", "kind"),

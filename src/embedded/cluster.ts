@@ -46,6 +46,13 @@ export interface Column {
   readonly priority?: number
 }
 
+export interface ScalePaths {
+  readonly spec: readonly string[]
+  readonly status: readonly string[]
+  /** a path to a selector that is text */
+  readonly selector?: readonly string[]
+}
+
 /** A kind that is served: one of the built-in ones, or one version of a CustomResourceDefinition. */
 export interface Resource {
   /** empty for the core group */
@@ -62,6 +69,8 @@ export interface Resource {
   readonly status: boolean
   /** has a scale subresource */
   readonly scale: boolean
+  /** where replicas and their selector stand, if not where workloads have them */
+  readonly scalePaths?: ScalePaths
   /** from a CustomResourceDefinition */
   readonly custom: boolean
   /** the columns that a CRD asks for (besides the name); undefined where the kind has its own */

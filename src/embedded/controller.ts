@@ -38,5 +38,6 @@ export type ControllerName =
   | "kubelet"
   | "slices"
   | "namespaces"
+  | "instant"
 
 export const nothing: Act = { requests: [] }

@@ -8,6 +8,7 @@ import type { Change, Cluster, Request } from "./cluster.ts"
 import { collector } from "./collector.ts"
 import type { Concern, Controller, ControllerName } from "./controller.ts"
 import { deployments } from "./deployments.ts"
+import { instant } from "./instant.ts"
 import { kubelet } from "./kubelet.ts"
 import { afterChanges, lookup, type Lookup } from "./lookup.ts"
 import { list, resources, step } from "./model.ts"
@@ -43,7 +44,7 @@ export interface Settled {
   readonly due: number | undefined
 }
 
-/** All controllers, or those named; pods become ready after this time, in milliseconds. */
+/** The usual controllers, or those named; pods become ready after this time, in milliseconds. */
 export const controllers = (
   names: readonly ControllerName[] = ALL,
   podStartDelay = 0
@@ -56,7 +57,8 @@ export const controllers = (
     statefulsets,
     scheduler,
     kubelet(podStartDelay),
-    slices
+    slices,
+    instant
   ].filter(({ name }) => names.includes(name))
 
 /** A world in which every object that there is has yet to be looked at. */

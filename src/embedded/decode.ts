@@ -90,7 +90,7 @@ const kept = (type: Type, key: string, field: Field, value: unknown): boolean =>
   return field.default !== undefined || field.type.scalar === "untyped" || keepsZero(type.name, key)
 }
 
-const isOpenMap = (type: Type): boolean => type.map?.element !== undefined && type.form !== "raw"
+const isOpenMap = (type: Type): boolean => type.map?.declared === true
 
 const decodeValue = (type: Type, value: unknown, path: string, reading: Reading, go: string): unknown => {
   if (type.form === "raw" || (type.map && type.list)) return value

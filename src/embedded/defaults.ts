@@ -120,8 +120,7 @@ const podSpec = all(
   preset("schedulerName", "default-scheduler"),
   each(["containers"], container),
   each(["initContainers"], container),
-  each(["volumes"], volume),
-  hostPorts
+  each(["volumes"], volume)
 )
 
 const template = below(["template", "spec"], podSpec)
@@ -220,6 +219,24 @@ const service = below(
   )
 )
 
+/** An address of a load balancer is a virtual one unless it says otherwise. */
+const balancer: Step = (object) =>
+  text(object, "spec", "type") === "LoadBalancer"
+    ? each(["status", "loadBalancer", "ingress"], (ingress) =>
+        text(ingress, "ip") === "" ? ingress : preset("ipMode", "VIP")(ingress)
+      )(object)
+    : object
+
+/** What is written as text is kept as bytes, in base64. */
+const secretData: Step = (object) => {
+  const given = objAt(object, "stringData")
+  if (Object.keys(given).length === 0) return object
+  const data = Object.fromEntries(
+    Object.entries(given).map(([key, value]) => [key, Buffer.from(String(value), "utf8").toString("base64")])
+  )
+  return withAt({ ...object, data: { ...objAt(object, "data"), ...data } }, ["stringData"], undefined)
+}
+
 const requestsFromLimits: Step = (object) => {
   const limits = objAt(object, "resources", "limits")
   if (Object.keys(limits).length === 0) return object
@@ -239,7 +256,8 @@ const pod = all(
       podSpec,
       each(["containers"], requestsFromLimits),
       each(["initContainers"], requestsFromLimits),
-      preset("enableServiceLinks", true)
+      preset("enableServiceLinks", true),
+      hostPorts
     )
   ),
   below(["status"], podAddresses)
@@ -258,11 +276,21 @@ const node = below(["status"], (status) =>
 
 const endpointSlice = each(["ports"], all(preset("name", ""), preset("protocol", "TCP")))
 
+const definitionNames: Step = (names) => {
+  const name = text(names, "kind")
+  return all(preset("singular", name.toLowerCase()), preset("listKind", `${name}List`))(names)
+}
+
+const definition = below(
+  ["spec"],
+  all(below(["names"], definitionNames), preset("conversion", { strategy: "None" }))
+)
+
 const DEFAULTS: Readonly<Record<string, Step | undefined>> = {
   Deployment: deployment,
   StatefulSet: statefulSet,
   ReplicaSet: replicaSet,
-  Service: service,
+  Service: all(service, balancer),
   Pod: pod,
   Namespace: namespace,
   Node: node,
@@ -271,7 +299,8 @@ const DEFAULTS: Readonly<Record<string, Step | undefined>> = {
       below(["spec"], preset("volumeMode", "Filesystem")),
       below(["status"], preset("phase", "Pending"))
     )(object),
+  CustomResourceDefinition: definition,
   EndpointSlice: endpointSlice,
   Endpoints: each(["subsets"], each(["ports"], preset("protocol", "TCP"))),
-  Secret: preset("type", "Opaque")
+  Secret: all(secretData, preset("type", "Opaque"))
 }

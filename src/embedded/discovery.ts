@@ -84,7 +84,7 @@ const resourceList = (cluster: Cluster, group: string, version: string): unknown
         singularName: each.singular,
         namespaced: each.namespaced,
         kind: each.kind,
-        verbs: VERBS,
+        verbs: verbsOf(each),
         ...named(each)
       },
       ...subresources(each).map(({ name, kind, verbs }) => ({
@@ -130,7 +130,7 @@ const discovered = (each: Resource): object => {
     responseKind,
     scope: each.namespaced ? "Namespaced" : "Cluster",
     singularResource: each.singular,
-    verbs: VERBS,
+    verbs: verbsOf(each),
     ...named(each),
     ...(below.length > 0 ? { subresources: below } : {})
   }
@@ -226,6 +226,11 @@ const aggregatedForm = (accept: string | undefined): string | undefined => {
   return wanted === undefined
     ? undefined
     : "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+}
+
+const verbsOf = ({ custom, group, plural }: Resource): readonly string[] => {
+  if (custom) return ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"]
+  return group === "" && plural === "namespaces" ? VERBS.filter((verb) => verb !== "deletecollection") : VERBS
 }
 
 const VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]

@@ -14,7 +14,8 @@ import {
   type ClusterNode,
   type Condition,
   type Container,
-  type Pod
+  type Pod,
+  type Taint
 } from "./kinds.ts"
 import { at as objectAt, keyOfObject, loadOf, nodesLabelled, podsOn, taken, type Lookup } from "./lookup.ts"
 import { hash } from "./hash.ts"
@@ -136,18 +137,28 @@ const reported = (pod: Pod, node: ClusterNode, ip: string | undefined, at: numbe
   return replace("kubelet", "/pods", { ...pod, status } as KubeObject, at, "status")
 }
 
-/** A node that nobody reports for gets a range for its pods and the status of a healthy kubelet. */
+/**
+ * A node that nobody reports for gets the status of a healthy kubelet, and every node a range for its pods. The taint
+ * that the server puts on new nodes goes when the node is ready, and comes back when it isn't.
+ */
 const actOnNode = (look: Lookup, name: string, at: number): Act => {
   const node = objectAt(look, "/nodes", name) as ClusterNode | undefined
   if (node === undefined || node.metadata.deletionTimestamp) return nothing
-  const requests: Request[] = []
-  if (conditionOf(node, "Ready") === undefined) requests.push(joined(look, node, at))
-  if (!node.spec?.podCIDR) {
-    const podCIDR = freeRange(look)
-    const spec = { podCIDR, podCIDRs: [podCIDR] }
+  const ready = conditionOf(node, "Ready")
+  const requests = ready === undefined ? [joined(look, node, at)] : []
+  const podCIDR = node.spec?.podCIDR ?? freeRange(look)
+  const taints = tainted(node.spec?.taints ?? [], ready === undefined || ready.status === "True")
+  if (podCIDR !== node.spec?.podCIDR || taints.length !== (node.spec.taints ?? []).length) {
+    const spec = { podCIDR, podCIDRs: [podCIDR], taints: taints.length > 0 ? taints : null }
     requests.push(patch("kube-controller-manager", "/nodes", node, { spec }, at))
   }
   return { requests }
+}
+
+const tainted = (taints: readonly Taint[], ready: boolean): readonly Taint[] => {
+  const others = taints.filter((taint) => taint.key !== NOT_READY)
+  if (ready) return others
+  return others.length < taints.length ? taints : [...taints, { key: NOT_READY, effect: "NoSchedule" }]
 }
 
 const joined = (look: Lookup, node: ClusterNode, at: number): Request => {
@@ -182,10 +193,14 @@ const joined = (look: Lookup, node: ClusterNode, at: number): Request => {
       { type: "InternalIP", address },
       { type: "Hostname", address: node.metadata.name }
     ],
-    nodeInfo: { ...NODE_INFO, ...(node.status?.["nodeInfo"] as object | undefined) }
+    nodeInfo: { ...NODE_INFO, ...given(node.status?.["nodeInfo"]) }
   }
   return replace("kubelet", "/nodes", { ...node, status } as KubeObject, at, "status")
 }
+
+/** What somebody has said of a node: empty texts say nothing. */
+const given = (info: unknown): object =>
+  Object.fromEntries(Object.entries((info ?? {}) as object).filter(([, value]) => value !== ""))
 
 /** A claim is bound at once, to a volume that nobody sees. */
 const actOnClaim = (look: Lookup, key: string, at: number): Act => {
@@ -252,6 +267,8 @@ interface Claim extends KubeObject {
   }
   readonly status?: { readonly phase?: string }
 }
+
+const NOT_READY = "node.kubernetes.io/not-ready"
 
 const NODE_INFO = {
   architecture: "amd64",

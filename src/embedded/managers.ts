@@ -156,6 +156,28 @@ export const applied = (
   return { object: noop ? undefined : (object as Obj), managers: settled }
 }
 
+/** The managers after the scale subresource changed the replicas: they are the writer's alone. */
+export const scaled = (
+  managers: Managers,
+  writer: Pick<Writer, "manager" | "apiVersion">,
+  path: readonly string[]
+): Managers => {
+  const replicas = Fields.ofPaths(path.map(Fields.fieldElement))
+  const others = [...managers].flatMap(([id, each]) => {
+    const set = Fields.difference(each.set, replicas)
+    return Fields.isEmpty(set) ? [] : ([[id, set === each.set ? each : { ...each, set }]] as const)
+  })
+  const mine: Manager = {
+    manager: writer.manager,
+    apiVersion: writer.apiVersion,
+    operation: "Update",
+    subresource: "scale",
+    time: undefined,
+    set: replicas
+  }
+  return new Map(others).set(identity(mine), mine)
+}
+
 const filtered = (change: Comparison, reset: FieldSet): Comparison =>
   Fields.isEmpty(reset)
     ? change

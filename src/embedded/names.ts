@@ -14,8 +14,9 @@ const isSubdomain = matches(SUBDOMAIN)
 const isKey = matches(KEY)
 const isValue = matches(`(${KEY})?`)
 
-const tooLong = (value: string, limit: number): readonly string[] =>
-  bytes(value) > limit ? [`must be no more than ${limit} bytes`] : []
+/** The server counts names in characters and the parts of label keys and values in bytes. */
+const tooLong = (value: string, limit: number, unit: "bytes" | "characters"): readonly string[] =>
+  bytes(value) > limit ? [`must be no more than ${limit} ${unit}`] : []
 
 const bytes = (value: string): number =>
   value.length < 4096 ? new TextEncoder().encode(value).length : value.length
@@ -25,7 +26,7 @@ const rule = (message: string, pattern: string, ...examples: readonly string[]):
 
 /** What is wrong with a DNS-1123 label; empty where nothing is. */
 export const labelProblems = (value: string): readonly string[] => {
-  if (isLabel(value)) return tooLong(value, 63)
+  if (isLabel(value)) return tooLong(value, 63, "characters")
   const dotted = isSubdomain(value)
   const message = dotted
     ? "must not contain dots"
@@ -35,15 +36,15 @@ export const labelProblems = (value: string): readonly string[] => {
         "my-name",
         "123-abc"
       )
-  return [...tooLong(value, 63), message]
+  return [...tooLong(value, 63, "characters"), message]
 }
 
 /** What is wrong with a DNS-1123 subdomain. */
 export const subdomainProblems = (value: string): readonly string[] =>
   isSubdomain(value)
-    ? tooLong(value, 253)
+    ? tooLong(value, 253, "characters")
     : [
-        ...tooLong(value, 253),
+        ...tooLong(value, 253, "characters"),
         rule(
           "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
           SUBDOMAIN,
@@ -71,7 +72,7 @@ export const keyProblems = (key: string): readonly string[] => {
     else problems.push(...subdomainProblems(prefix).map((each) => `prefix part ${each}`))
   }
   if (name === "") problems.push("name part must be non-empty")
-  else problems.push(...tooLong(name, 63).map((each) => `name part ${each}`))
+  else problems.push(...tooLong(name, 63, "bytes").map((each) => `name part ${each}`))
   if (!isKey(name)) problems.push(`name part ${keyRule}`)
   return problems
 }
@@ -79,9 +80,9 @@ export const keyProblems = (key: string): readonly string[] => {
 /** What is wrong with a label value. */
 export const valueProblems = (value: string): readonly string[] =>
   isValue(value)
-    ? tooLong(value, 63)
+    ? tooLong(value, 63, "bytes")
     : [
-        ...tooLong(value, 63),
+        ...tooLong(value, 63, "bytes"),
         rule(
           "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
           `(${KEY})?`,
@@ -99,7 +100,7 @@ export const segmentProblems = (value: string): readonly string[] => {
 
 /** What is wrong with the name of a port. */
 export const portNameProblems = (value: string): readonly string[] => {
-  const problems = [...tooLong(value, 15)]
+  const problems = [...tooLong(value, 15, "characters")]
   if (!/^[-a-z0-9]+$/.test(value)) {
     problems.push("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)")
   }

@@ -5,7 +5,15 @@ import { get, isObj, listAt, objAt, text, type Obj } from "./json.ts"
 import { labelsProblems } from "./metadata.ts"
 import { labelProblems, portNameProblems } from "./names.ts"
 import { nanos } from "./quantity.ts"
-import { duplicate, invalidValue, missing, required, unsupported, type Problem } from "./status.ts"
+import {
+  duplicate,
+  forbiddenField,
+  invalidValue,
+  missing,
+  required,
+  unsupported,
+  type Problem
+} from "./status.ts"
 
 export const PORT_RANGE = "must be between 1 and 65535, inclusive"
 export const PROTOCOLS = ["SCTP", "TCP", "UDP"]
@@ -42,9 +50,29 @@ const volumeProblems = (volumes: readonly unknown[], at: string): readonly Probl
     const problems: Problem[] = labelProblems(name).map((each) => invalidValue(field, name, each))
     if (seen.has(name)) problems.push(duplicate(field, name))
     seen.add(name)
+    const [, ...more] = Object.keys(isObj(volume) ? volume : {})
+      .filter((key) => key !== "name")
+      .sort((a, b) => orderOf(a) - orderOf(b))
+    for (const source of more) {
+      problems.push(forbiddenField(`${at}[${index}].${source}`, "may not specify more than 1 volume type"))
+    }
     return problems
   })
 }
+
+/** The sources of a volume in the order in which the server looks at them. */
+const SOURCES = [
+  "emptyDir",
+  "hostPath",
+  "gitRepo",
+  "gcePersistentDisk",
+  "awsElasticBlockStore",
+  "secret",
+  "nfs"
+]
+
+const orderOf = (source: string): number =>
+  SOURCES.includes(source) ? SOURCES.indexOf(source) : SOURCES.length
 
 const containersProblems = (
   containers: readonly unknown[],

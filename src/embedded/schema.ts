@@ -23,6 +23,8 @@ export interface ListType {
   readonly element: Type
   readonly associative: boolean
   readonly keys: readonly string[]
+  /** what a strategic merge patch finds items by; empty for a set of values, undefined where it replaces the list */
+  readonly mergeKey?: string
 }
 
 export interface MapType {
@@ -30,6 +32,8 @@ export interface MapType {
   /** the type of keys that aren't fields; undefined where there may be none */
   readonly element: Type | undefined
   readonly atomic: boolean
+  /** a map by its declaration, rather than a struct without known fields */
+  readonly declared: boolean
 }
 
 export interface Type {
@@ -45,12 +49,12 @@ type Building = { -readonly [K in keyof Type]: Type[K] }
 /** Anything, lists and maps as one value each. */
 const untyped: Building = { name: "any", scalar: "untyped", form: "raw" }
 untyped.list = { element: untyped, associative: false, keys: [] }
-untyped.map = { fields: new Map(), element: untyped, atomic: true }
+untyped.map = { fields: new Map(), element: untyped, atomic: true, declared: false }
 
 /** Anything, maps key by key, lists as one value each. */
 const deduced: Building = { name: "any", scalar: "untyped", form: "raw" }
 deduced.list = { element: untyped, associative: false, keys: [] }
-deduced.map = { fields: new Map(), element: deduced, atomic: false }
+deduced.map = { fields: new Map(), element: deduced, atomic: false, declared: false }
 
 export const anything: Type = deduced
 
@@ -109,7 +113,7 @@ export const typeOfSchema = (kind: string, schema: Obj): Type => {
   }
   const whole: Type = {
     name: kind,
-    map: { fields, element: type.map?.element, atomic: type.map?.atomic ?? false }
+    map: { fields, element: type.map?.element, atomic: type.map?.atomic ?? false, declared: false }
   }
   custom.set(schema, whole)
   return whole
@@ -175,7 +179,8 @@ const parseMap = (schema: Obj, name: string, keep: boolean): MapType => {
   const additional = schema["additionalProperties"]
   const open = additional === true || (additional === undefined && (keep || fields.size === 0))
   const element = isObj(additional) ? resolve(additional, name, keep) : open ? deduced : undefined
-  return { fields, element, atomic: text(schema, "x-kubernetes-map-type") === "atomic" }
+  const atomic = text(schema, "x-kubernetes-map-type") === "atomic"
+  return { fields, element, atomic, declared: additional !== undefined }
 }
 
 const parseList = (schema: Obj, name: string, keep: boolean): ListType => {
@@ -183,14 +188,16 @@ const parseList = (schema: Obj, name: string, keep: boolean): ListType => {
   const element = isObj(items) ? resolve(items, name, keep) : untyped
   const kind = text(schema, "x-kubernetes-list-type")
   const keys = schema["x-kubernetes-list-map-keys"]
+  const merges = text(schema, "x-kubernetes-patch-strategy").includes("merge")
+  const mergeKey = text(schema, "x-kubernetes-patch-merge-key")
+  const patch = merges ? { mergeKey } : {}
   if (kind !== "") {
     return {
       element,
       associative: kind === "map" || kind === "set",
-      keys: kind === "map" && isList(keys) ? (keys as readonly string[]) : []
+      keys: kind === "map" && isList(keys) ? (keys as readonly string[]) : [],
+      ...patch
     }
   }
-  const strategy = text(schema, "x-kubernetes-patch-strategy")
-  const mergeKey = text(schema, "x-kubernetes-patch-merge-key")
-  return { element, associative: strategy.includes("merge"), keys: mergeKey === "" ? [] : [mergeKey] }
+  return { element, associative: merges, keys: mergeKey === "" ? [] : [mergeKey], ...patch }
 }

@@ -2,41 +2,82 @@
  * Label and field selectors: those of requests, as text, and those of workloads, as objects.
  */
 import { get, isObj, listAt, objAt, text, type Obj } from "./json.ts"
+import { keyProblems } from "./names.ts"
 
 type Test = (labels: Obj) => boolean
 
-/** A label selector of a request (`a=b,c in (d,e),!f`), or undefined where it can't be read. */
-export const labelSelector = (selector: string): Test | undefined => {
-  const tests: Test[] = []
-  for (const part of parts(selector)) {
-    const test = requirement(part)
-    if (!test) return undefined
-    tests.push(test)
-  }
-  return (labels) => tests.every((test) => test(labels))
+interface Unread {
+  readonly problem: string
 }
 
-const parts = (selector: string): readonly string[] =>
-  selector.trim() === "" ? [] : selector.split(/,(?![^(]*\))/).map((part) => part.trim())
-
-const KEY = /^[A-Za-z0-9][-A-Za-z0-9_./]*$/
-
-const requirement = (part: string): Test | undefined => {
-  const set = /^(\S+)\s+(in|notin)\s*\(([^)]*)\)$/.exec(part)
-  if (set) {
-    const [, key = "", operator, list = ""] = set
-    const values = list.split(",").map((value) => value.trim())
-    return KEY.test(key) ? member(key, values, operator === "in") : undefined
+/** A label selector of a request (`a=b,c in (d,e),!f`), or why it can't be read, as the server says it. */
+export const labelSelector = (selector: string): Test | Unread => {
+  const words = new Words(selector)
+  const tests: Test[] = []
+  if (words.peek() === "") return () => true
+  for (;;) {
+    const test = requirement(words)
+    if (typeof test !== "function") return { problem: `unable to parse requirement: ${test.problem}` }
+    tests.push(test)
+    const end = words.next()
+    if (end === "") return (labels) => tests.every((each) => each(labels))
+    if (end !== ",") return { problem: `found '${end}', expected: ',' or 'end of string'` }
+    if (words.peek() === "") return { problem: `found '', expected: identifier after ','` }
   }
-  const equality = /^([^=!\s]+)\s*(==|=|!=)\s*(\S*)$/.exec(part)
-  if (equality) {
-    const [, key = "", operator, value = ""] = equality
-    return KEY.test(key) ? member(key, [value], operator !== "!=") : undefined
+}
+
+/** The words of a selector: operators, brackets and whatever stands between them. */
+class Words {
+  readonly #words: readonly string[]
+  #at = 0
+  constructor(selector: string) {
+    this.#words = selector.match(/[()!,]|==|!=|=|>|<|[^\s()!,=<>]+/g)?.reduce(joinNotEqual, []) ?? []
   }
-  const absent = /^!\s*(\S+)$/.exec(part)
-  const key = absent?.[1] ?? part
-  if (!KEY.test(key)) return undefined
-  return (labels) => Object.hasOwn(labels, key) === (absent === null)
+  peek(): string {
+    return this.#words[this.#at] ?? ""
+  }
+  next(): string {
+    return this.#words[this.#at++] ?? ""
+  }
+}
+
+const joinNotEqual = (words: readonly string[], word: string): string[] =>
+  word === "=" && words.at(-1) === "!" ? [...words.slice(0, -1), "!="] : [...words, word]
+
+const OPERATORS = ["in", "notin", "=", "==", "!=", "gt", "lt"]
+const ENDS = ["", ",", "(", ")"]
+
+const requirement = (words: Words): Test | Unread => {
+  const negated = words.peek() === "!"
+  if (negated) words.next()
+  const key = words.next()
+  if (ENDS.includes(key)) return { problem: `found '${key}', expected: !, identifier, or 'end of string'` }
+  const [wrong] = keyProblems(key)
+  if (wrong !== undefined) return { problem: `key: Invalid value: ${JSON.stringify(key)}: ${wrong}` }
+  if (negated) return (labels) => !Object.hasOwn(labels, key)
+  const after = words.peek()
+  if (after === "" || after === ",") return (labels) => Object.hasOwn(labels, key)
+  const operator = words.next()
+  if (!OPERATORS.includes(operator))
+    return { problem: `found '${operator}', expected: ${OPERATORS.join(", ")}` }
+  if (operator !== "in" && operator !== "notin") {
+    const value = words.peek() === "" || words.peek() === "," ? "" : words.next()
+    return member(key, [value], operator !== "!=")
+  }
+  const values = listed(words)
+  return "problem" in values ? values : member(key, values, operator === "in")
+}
+
+const listed = (words: Words): readonly string[] | Unread => {
+  const open = words.next()
+  if (open !== "(") return { problem: `found '${open}' expected: '('` }
+  const values: string[] = []
+  for (;;) {
+    const word = words.next()
+    if (word === ")") return values.length === 0 ? [""] : values
+    if (word === "") return { problem: "found '', expected: ',', ')' or identifier" }
+    if (word !== ",") values.push(word)
+  }
 }
 
 const member =
@@ -110,7 +151,12 @@ export const fieldSelector = (
       ...(namespaced ? ["metadata.namespace"] : []),
       ...(FIELDS[resource] ?? [])
     ]
-    if (!known.includes(field)) return { problem: `field label not supported: ${field}` }
+    if (!known.includes(field)) {
+      const own = FIELDS[resource] !== undefined || resource.includes(".")
+      const names = known.map((each) => JSON.stringify(each)).join(", ")
+      if (own) return { problem: `field label not supported: ${field}` }
+      return { problem: `${JSON.stringify(field)} is not a known field selector: only ${names}` }
+    }
     tests.push((object) => (fieldOf(object, field) === value) === (operator !== "!="))
   }
   return (object) => tests.every((test) => test(object))

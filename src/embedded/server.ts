@@ -144,11 +144,16 @@ class Desk {
       )
       return
     }
+    const contentType = headers["content-type"]?.split(";")[0]?.trim()
+    if (body.value !== undefined && !READABLE.test(contentType ?? "")) {
+      send(request, response, refusal(415, "UnsupportedMediaType", UNREADABLE))
+      return
+    }
     this.#ask(request, response, {
       method: method as Question["method"],
       path: url.pathname,
       query: Object.fromEntries(url.searchParams),
-      contentType: headers["content-type"]?.split(";")[0]?.trim(),
+      contentType,
       accept: headers.accept,
       userAgent: headers["user-agent"],
       body: body.value
@@ -160,7 +165,7 @@ class Desk {
     const target = targetOf(question.path)
     const resource = target && find(this.#engine.cluster(), target.group, target.version, target.plural)
     if (format === undefined) {
-      send(request, response, refusal(406, "NotAcceptable", NOT_ACCEPTABLE))
+      send(request, response, refusal(406, "NotAcceptable", notAcceptable(question.accept)))
       return
     }
     const include = includeOf(question.query["includeObject"])
@@ -214,6 +219,10 @@ class Desk {
 
 const send = (request: IncomingMessage, response: ServerResponse, answer: Response): void => {
   if (response.destroyed) return
+  if (typeof answer.body === "string") {
+    plain(response, answer.code, answer.body)
+    return
+  }
   const asYaml = (request.headers.accept ?? "").startsWith("application/yaml")
   const pretty = PRETTY.test(request.headers["user-agent"] ?? "")
   const text = asYaml
@@ -258,7 +267,16 @@ const METHODS: ReadonlySet<string> = new Set(["GET", "POST", "PUT", "PATCH", "DE
 /** Clients that people read answers in get them indented, as the API server does. */
 const PRETTY = /^(?:curl|Wget|Mozilla\/5\.0)/
 
-const NOT_ACCEPTABLE = "only the following media types are accepted: application/json, application/yaml"
+const notAcceptable = (accept: string | undefined): string =>
+  accept?.includes("application/json")
+    ? "only the following media types are accepted: application/json, application/yaml"
+    : "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/json;stream=watch"
+
+/** Bodies that are JSON or YAML, patches of all kinds among them; a body without a type is JSON. */
+const READABLE = /^(?:application\/(?:[-.\w]+\+)?(?:json|yaml))?$/
+
+const UNREADABLE =
+  "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml"
 
 /** Seconds after which a watch ends that doesn't say when. */
 const LONGEST_WATCH = 3000

@@ -5,7 +5,7 @@
  * without any pod keeps one empty slice, as the real controller does.
  */
 import type { StringMap } from "../core/kube.ts"
-import type { Change, KubeObject, Request } from "./cluster.ts"
+import type { Change, Request } from "./cluster.ts"
 import { nothing, type Act, type Concern, type Controller } from "./controller.ts"
 import { same } from "./hash.ts"
 import {
@@ -96,21 +96,11 @@ const act = (look: Lookup, service: Service, at: number): Act => {
   const existing = slicesOf(look, service.metadata.namespace ?? "", service.metadata.name).filter(
     (slice) => controllerOf(slice)?.uid === service.metadata.uid && !slice.metadata.deletionTimestamp
   )
-  const requests = families.flatMap((family) => {
-    const groups = groupsOf(look, service, pods, family)
-    const ofFamily = existing.filter((slice) => slice.addressType === family)
-    return groups
-      .flatMap(({ ports, endpoints }) => {
-        const ofPorts = ofFamily.filter((slice) => same(slice.ports ?? [], ports))
-        return fitted(service, family, ports, endpoints, ofPorts, at)
-      })
-      .concat(
-        ofFamily
-          .filter((slice) => !groups.some(({ ports }) => same(slice.ports ?? [], ports)))
-          .map((slice) => remove(AGENT, SLICES, slice, at))
-      )
-  })
   const foreign = existing.filter((slice) => !families.includes(slice.addressType))
+  const requests = families.flatMap((family) => {
+    const ofFamily = existing.filter((slice) => slice.addressType === family)
+    return written(service, fits(groupsOf(look, service, pods, family), ofFamily), family, at)
+  })
   return { requests: [...requests, ...foreign.map((slice) => remove(AGENT, SLICES, slice, at))] }
 }
 
@@ -188,45 +178,76 @@ const numberOf = (pod: Pod, target: number | string, protocol: string): number |
   return undefined
 }
 
-/** The writes that make these slices hold these endpoints: as few of them as there are slices to change. */
-const fitted = (
-  service: Service,
-  family: string,
-  ports: readonly EndpointPort[],
-  endpoints: readonly Endpoint[],
-  existing: readonly EndpointSlice[],
-  at: number
-): readonly Request[] => {
-  const left = new Map(endpoints.map((each) => [identity(each), each]))
-  const kept = existing.map((slice) => ({ slice, endpoints: taking(slice, left) }))
-  const fresh: Endpoint[][] = []
-  for (const endpoint of left.values()) {
-    const room = kept.find((each) => each.endpoints.length < CAPACITY)?.endpoints ?? fresh.find(hasRoom)
-    if (room === undefined) fresh.push([endpoint])
-    else room.push(endpoint)
-  }
-  if (endpoints.length === 0 && existing.length === 0) fresh.push([])
-  const [first, ...rest] = kept
-  const spare = endpoints.length === 0 ? rest : kept.filter((each) => each.endpoints.length === 0)
-  const labels = labelsOf(service)
-  return [
-    ...[
-      ...(endpoints.length === 0 && first ? [first] : []),
-      ...kept.filter((each) => each.endpoints.length > 0)
-    ]
-      .filter(
-        (each) =>
-          !same(each.slice.endpoints ?? [], each.endpoints) || !same(each.slice.metadata.labels, labels)
-      )
-      .map((each) => replace(AGENT, SLICES, changed(each.slice, each.endpoints, labels, at), at)),
-    ...spare.map((each) => remove(AGENT, SLICES, each.slice, at)),
-    ...fresh.map((each) =>
-      create(AGENT, SLICES, service.metadata.namespace, sliceOf(service, family, ports, each, at), at)
-    )
-  ]
+/** What slices shall hold: those that stay, with their endpoints; those that are new; those that aren't needed. */
+interface Fit {
+  readonly kept: readonly (Group & { readonly slice: EndpointSlice })[]
+  readonly fresh: readonly Group[]
+  readonly spare: readonly EndpointSlice[]
 }
 
-const hasRoom = (endpoints: readonly Endpoint[]): boolean => endpoints.length < CAPACITY
+const fits = (groups: readonly Group[], existing: readonly EndpointSlice[]): Fit => {
+  const all = groups.map((group) =>
+    fit(
+      group,
+      existing.filter((slice) => same(slice.ports ?? [], group.ports))
+    )
+  )
+  return {
+    kept: all.flatMap(({ kept }) => kept),
+    fresh: all.flatMap(({ fresh }) => fresh),
+    spare: [
+      ...all.flatMap(({ spare }) => spare),
+      ...existing.filter((slice) => !groups.some(({ ports }) => same(slice.ports ?? [], ports)))
+    ]
+  }
+}
+
+/** The endpoints of one group of ports in as few changed slices as may be. */
+const fit = ({ ports, endpoints }: Group, existing: readonly EndpointSlice[]): Fit => {
+  const left = new Map(endpoints.map((each) => [identity(each), each]))
+  const kept = existing.map((slice) => ({ slice, ports, endpoints: taking(slice, left) }))
+  const fresh: { readonly ports: readonly EndpointPort[]; readonly endpoints: Endpoint[] }[] = []
+  for (const endpoint of left.values()) {
+    const room = [...kept, ...fresh].find((each) => each.endpoints.length < CAPACITY)
+    if (room === undefined) fresh.push({ ports, endpoints: [endpoint] })
+    else room.endpoints.push(endpoint)
+  }
+  if (endpoints.length === 0 && existing.length === 0) fresh.push({ ports, endpoints: [] })
+  // Without any endpoint one slice stays, to say so.
+  const [first] = kept
+  const needed = endpoints.length === 0 && first ? [first] : kept.filter((each) => each.endpoints.length > 0)
+  return {
+    kept: needed,
+    fresh,
+    spare: kept.filter((each) => !needed.includes(each)).map(({ slice }) => slice)
+  }
+}
+
+/** The writes: a slice that isn't needed becomes one that is new, before any is made or deleted. */
+const written = (
+  service: Service,
+  { kept, fresh, spare }: Fit,
+  family: string,
+  at: number
+): readonly Request[] => {
+  const labels = labelsOf(service)
+  const reused = fresh.slice(0, spare.length).flatMap((group, place) => {
+    const slice = spare[place]
+    return slice === undefined ? [] : [{ ...group, slice }]
+  })
+  const stale = kept.filter(
+    ({ slice, endpoints }) => !same(slice.endpoints ?? [], endpoints) || !same(slice.metadata.labels, labels)
+  )
+  return [
+    ...[...stale, ...reused].map((each) => replace(AGENT, SLICES, changed(each.slice, each, labels, at), at)),
+    ...spare.slice(reused.length).map((slice) => remove(AGENT, SLICES, slice, at)),
+    ...fresh
+      .slice(reused.length)
+      .map((group) =>
+        create(AGENT, SLICES, service.metadata.namespace, sliceOf(service, family, group, at), at)
+      )
+  ]
+}
 
 /** The wanted endpoints that are in this slice already, in its order, taken out of those that are left. */
 const taking = (slice: EndpointSlice, left: Map<string, Endpoint>): Endpoint[] => {
@@ -245,23 +266,15 @@ const identity = ({ targetRef, addresses }: Endpoint): string =>
 
 const changed = (
   slice: EndpointSlice,
-  endpoints: readonly Endpoint[],
+  { ports, endpoints }: Group,
   labels: StringMap,
   at: number
-): KubeObject =>
-  ({
-    ...slice,
-    metadata: { ...slice.metadata, labels, annotations: { ...slice.metadata.annotations, ...trigger(at) } },
-    endpoints
-  }) as KubeObject
+): EndpointSlice => {
+  const annotations = { ...slice.metadata.annotations, ...trigger(at) }
+  return { ...slice, metadata: { ...slice.metadata, labels, annotations }, endpoints, ports }
+}
 
-const sliceOf = (
-  service: Service,
-  family: string,
-  ports: readonly EndpointPort[],
-  endpoints: readonly Endpoint[],
-  at: number
-): object => ({
+const sliceOf = (service: Service, family: string, { ports, endpoints }: Group, at: number): object => ({
   apiVersion: "discovery.k8s.io/v1",
   kind: "EndpointSlice",
   metadata: {

@@ -95,14 +95,14 @@ export const conflict = (of: Name, name: string, why: string): Response =>
 export const MODIFIED =
   "the object has been modified; please apply your changes to the latest version and try again"
 
-export const forbidden = (of: Name, name: string, why: string): Response =>
+export const forbidden = (of: Name, name: string, why: string, causes?: readonly Cause[]): Response =>
   failure(
     403,
     "Forbidden",
     name === ""
       ? `${qualified(of)} is forbidden: ${why}`
       : `${qualified(of)} ${goJson(name)} is forbidden: ${why}`,
-    about(of, name)
+    { ...about(of, name), ...(causes ? { causes } : {}) }
   )
 
 export const badRequest = (message: string): Response => failure(400, "BadRequest", message)
@@ -116,10 +116,21 @@ export const methodNotAllowed: Response = failure(
   {}
 )
 
-export const unsupportedMedia: Response = failure(
-  415,
-  "UnsupportedMediaType",
-  "415: Unsupported Media Type",
+/** A content type that no resource takes; `accepted` names those of one that takes fewer than others. */
+export const unsupportedMedia = (accepted?: readonly string[]): Response =>
+  accepted
+    ? failure(
+        415,
+        "UnsupportedMediaType",
+        `the body of the request was in an unknown format - accepted media types include: ${accepted.join(", ")}`
+      )
+    : failure(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
+
+/** A JSON patch with an operation that can't be done. */
+export const unpatchable = failure(
+  422,
+  "Invalid",
+  "the server rejected our request due to an error in our request",
   {}
 )
 

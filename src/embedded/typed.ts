@@ -53,10 +53,16 @@ const check = (type: Type, value: unknown, path: string, found: string[], duplic
   const form = shape(type, value)
   if (form.is === "map") {
     if (!isObj(value)) return report(`expected map, got &{${goValue(value)}}`)
+    const unknown = Object.keys(value)
+      .filter((key) => !child(form.of, key))
+      .sort()[0]
+    if (unknown !== undefined) {
+      found.push(`${path}.${unknown}: field not declared in schema`)
+      return
+    }
     for (const key of Object.keys(value)) {
       const of = child(form.of, key)
       if (of) check(of, value[key], `${path}.${key}`, found, duplicates)
-      else found.push(`${path}.${key}: field not declared in schema`)
     }
   } else if (form.is === "list") {
     if (!isList(value)) return report(`expected list, got &{${goValue(value)}}`)

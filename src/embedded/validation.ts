@@ -36,6 +36,7 @@ const NAMES: Readonly<Record<string, (name: string) => readonly string[]>> = {
 /** What is wrong with a status that is written through the status subresource. */
 export const statusProblems = (kind: string, object: Obj, before: Obj): readonly Problem[] => {
   const meta = changeProblems(object, before)
+  if (kind === "Service") return [...meta, ...balancerProblems(object)]
   if (kind !== "Deployment" && kind !== "StatefulSet" && kind !== "ReplicaSet") return meta
   const status = objAt(object, "status")
   const count = (field: string): number => Number(get(status, field) ?? 0)
@@ -62,6 +63,14 @@ export const statusProblems = (kind: string, object: Obj, before: Obj): readonly
   ]
 }
 
+const balancerProblems = (service: Obj): readonly Problem[] => {
+  const ingress = listAt(service, "status", "loadBalancer", "ingress")
+  if (ingress.length === 0 || text(service, "spec", "type") === "LoadBalancer") return []
+  return [
+    forbiddenField("status.loadBalancer.ingress", "may only be used when `spec.type` is 'LoadBalancer'")
+  ]
+}
+
 const nonNegative = (field: string, value: unknown): readonly Problem[] =>
   typeof value === "number" && value < 0
     ? [invalidValue(field, value, "must be greater than or equal to 0")]
@@ -75,6 +84,10 @@ const selectorProblems = (spec: Obj, kind: string, checksTemplate: boolean): rea
   if (!isObj(selector)) return [required("spec.selector", ""), ...(checksTemplate ? [mismatch] : [])]
   const problems = [...labelsProblems(objAt(selector, "matchLabels"), "spec.selector.matchLabels")]
   const matches = objectSelector(selector)
+  if (problems.length > 0) {
+    const why = kind === "statefulset" ? "" : "invalid label selector"
+    return [...problems, invalidValue("spec.selector", selector, why)]
+  }
   const bare =
     Object.keys(objAt(selector, "matchLabels")).length + listAt(selector, "matchExpressions").length === 0
   if (bare) problems.push(invalidValue("spec.selector", selector, `empty selector is invalid for ${kind}`))
@@ -136,14 +149,22 @@ const changed = (object: Obj, before: Obj | undefined, ...fields: readonly strin
         .map((field) => invalidValue(`spec.${field}`, get(object, "spec", field) ?? null, IMMUTABLE))
     : []
 
+/** Where the selector can't be read, the server doesn't look at the template. */
+const hasReadableSelector = (spec: Obj): boolean =>
+  labelsProblems(objAt(spec, "selector", "matchLabels"), "").length === 0
+
+const ownTemplateProblems = (spec: Obj): readonly Problem[] =>
+  hasReadableSelector(spec)
+    ? [...templateProblems(objAt(spec, "template"), "spec.template"), ...onlyAlways(spec)]
+    : []
+
 const deployment = (object: Obj, before: Obj | undefined): readonly Problem[] => {
   const spec = objAt(object, "spec")
   const [deadline, ready] = [spec["progressDeadlineSeconds"], spec["minReadySeconds"] ?? 0]
   return [
     ...nonNegative("spec.replicas", spec["replicas"]),
     ...selectorProblems(spec, "deployment", true),
-    ...templateProblems(objAt(spec, "template"), "spec.template"),
-    ...onlyAlways(spec),
+    ...ownTemplateProblems(spec),
     ...strategyProblems(objAt(spec, "strategy")),
     ...nonNegative("spec.minReadySeconds", ready),
     ...nonNegative("spec.revisionHistoryLimit", spec["revisionHistoryLimit"]),
@@ -161,8 +182,7 @@ const replicaSet = (object: Obj, before: Obj | undefined): readonly Problem[] =>
     ...nonNegative("spec.replicas", spec["replicas"]),
     ...nonNegative("spec.minReadySeconds", spec["minReadySeconds"]),
     ...selectorProblems(spec, "deployment", true),
-    ...templateProblems(objAt(spec, "template"), "spec.template"),
-    ...onlyAlways(spec),
+    ...ownTemplateProblems(spec),
     ...changed(object, before, "selector")
   ]
 }
@@ -176,14 +196,30 @@ const statefulSet = (object: Obj, before: Obj | undefined): readonly Problem[] =
     ...(management === "OrderedReady" || management === "Parallel"
       ? []
       : [invalidValue("spec.podManagementPolicy", management, "must be 'OrderedReady' or 'Parallel'")]),
+    ...updateStrategyProblems(objAt(spec, "updateStrategy")),
     ...nonNegative("spec.replicas", spec["replicas"]),
     ...nonNegative("spec.minReadySeconds", spec["minReadySeconds"]),
     ...(name === "" ? [] : labelProblems(name).map((each) => invalidValue("spec.serviceName", name, each))),
     ...selectorProblems(spec, "statefulset", true),
-    ...templateProblems(withClaims(spec), "spec.template"),
+    ...(hasReadableSelector(spec) ? templateProblems(withClaims(spec), "spec.template") : []),
     ...(policy === "Always" ? [] : [unsupported("spec.template.spec.restartPolicy", policy, ["Always"])]),
     ...changed(object, before, "selector", "volumeClaimTemplates", "serviceName", "podManagementPolicy")
   ]
+}
+
+const updateStrategyProblems = (strategy: Obj): readonly Problem[] => {
+  const [type, rolling] = [text(strategy, "type"), strategy["rollingUpdate"]]
+  if (type === "RollingUpdate") {
+    const partition = get(rolling, "partition")
+    return nonNegative("spec.updateStrategy.rollingUpdate.partition", partition)
+  }
+  if (type !== "OnDelete") {
+    return [invalidValue("spec.updateStrategy", strategy, "must be 'RollingUpdate' or 'OnDelete'")]
+  }
+  if (!isObj(rolling)) return []
+  const shown = { Partition: rolling["partition"] ?? 0, MaxUnavailable: rolling["maxUnavailable"] ?? null }
+  const why = "only allowed for updateStrategy 'RollingUpdate'"
+  return [invalidValue("spec.updateStrategy.rollingUpdate", shown, why)]
 }
 
 /** The template with a volume for each claim template, as its pods will have. */
@@ -198,8 +234,48 @@ const withClaims = (spec: Obj): Obj => {
   return { ...template, spec: { ...objAt(template, "spec"), volumes: [...claims, ...volumes] } }
 }
 
-const pod = (object: Obj, before: Obj | undefined): readonly Problem[] =>
-  before ? [] : podProblems(objAt(object, "spec"), "spec")
+const pod = (object: Obj, before: Obj | undefined): readonly Problem[] => {
+  if (!before) return podProblems(objAt(object, "spec"), "spec")
+  if (semantic(fixedPart(objAt(object, "spec")), fixedPart(objAt(before, "spec")))) return []
+  const why =
+    "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)"
+  return [forbiddenField("spec", why)]
+}
+
+/** What of a pod's spec can't be changed. */
+const fixedPart = (spec: Obj): Obj => {
+  const { activeDeadlineSeconds: _, tolerations: __, terminationGracePeriodSeconds: ___, ...rest } = spec
+  const images = (field: string): readonly unknown[] =>
+    listAt(spec, field).map((each) => (isObj(each) ? { ...each, image: "" } : each))
+  return { ...rest, containers: images("containers"), initContainers: images("initContainers") }
+}
+
+const event = (object: Obj): readonly Problem[] => {
+  const [own, involved] = [text(object, "metadata", "namespace"), text(object, "involvedObject", "namespace")]
+  const allowed = involved === own || (involved === "" && own === "default")
+  return allowed ? [] : [invalidValue("involvedObject.namespace", involved, "does not match event.namespace")]
+}
+
+const endpointSlice = (object: Obj, before: Obj | undefined): readonly Problem[] => {
+  const type = text(object, "addressType")
+  const types = ["IPv4", "IPv6", "FQDN"]
+  if (!types.includes(type)) {
+    return [type === "" ? required("addressType", "") : unsupported("addressType", type, types)]
+  }
+  const fits = (address: string): boolean =>
+    type === "IPv4" ? /^(\d{1,3}\.){3}\d{1,3}$/.test(address) : type === "IPv6" ? address.includes(":") : true
+  return [
+    ...(before && before["addressType"] !== type ? [invalidValue("addressType", type, IMMUTABLE)] : []),
+    ...listAt(object, "endpoints").flatMap((endpoint, index) => {
+      const addresses = listAt(endpoint, "addresses").map(String)
+      if (addresses.length === 0)
+        return [required(`endpoints[${index}].addresses`, "must contain at least 1 address")]
+      return addresses
+        .filter((each) => !fits(each))
+        .map((each) => invalidValue(`endpoints[${index}].addresses`, each, `must be an ${type} address`))
+    })
+  ]
+}
 
 const lease = (object: Obj): readonly Problem[] => {
   const spec = objAt(object, "spec")
@@ -224,6 +300,50 @@ const configMap = (object: Obj, before: Obj | undefined): readonly Problem[] => 
 const secret = (object: Obj, before: Obj | undefined): readonly Problem[] =>
   before && !same(object["type"], before["type"]) ? [invalidValue("type", object["type"], IMMUTABLE)] : []
 
+/** The rules of a definition that are looked at: its name, and that every field has a type. */
+const definition = (object: Obj): readonly Problem[] => {
+  const spec = objAt(object, "spec")
+  const versions = listAt(spec, "versions")
+  const name = `${text(spec, "names", "plural")}.${text(spec, "group")}`
+  const wrongName = text(object, "metadata", "name") !== name
+  return [
+    ...(wrongName
+      ? [
+          invalidValue(
+            "metadata.name",
+            text(object, "metadata", "name"),
+            'must be spec.names.plural+"."+spec.group'
+          )
+        ]
+      : []),
+    ...versions.flatMap((version, index) => {
+      const at =
+        versions.length === 1
+          ? "spec.validation.openAPIV3Schema"
+          : `spec.versions[${index}].schema.openAPIV3Schema`
+      return structuralProblems(objAt(version, "schema", "openAPIV3Schema"), at)
+    })
+  ]
+}
+
+const structuralProblems = (schema: Obj, at: string): readonly Problem[] => {
+  const free =
+    schema["x-kubernetes-int-or-string"] === true || schema["x-kubernetes-preserve-unknown-fields"] === true
+  const untyped = text(schema, "type") === "" && !free
+  const kind = at.endsWith("openAPIV3Schema")
+    ? "at the root"
+    : at.endsWith("items")
+      ? "for specified array items"
+      : "for specified object fields"
+  return [
+    ...(untyped ? [required(`${at}.type`, `must not be empty ${kind}`)] : []),
+    ...Object.entries(objAt(schema, "properties")).flatMap(([key, property]) =>
+      isObj(property) ? structuralProblems(property, `${at}.properties[${key}]`) : []
+    ),
+    ...(isObj(schema["items"]) ? structuralProblems(schema["items"], `${at}.items`) : [])
+  ]
+}
+
 const KINDS: Readonly<
   Record<string, ((object: Obj, before: Obj | undefined) => readonly Problem[]) | undefined>
 > = {
@@ -231,6 +351,9 @@ const KINDS: Readonly<
   ReplicaSet: replicaSet,
   StatefulSet: statefulSet,
   Pod: pod,
+  CustomResourceDefinition: definition,
+  Event: event,
+  EndpointSlice: endpointSlice,
   Lease: lease,
   ConfigMap: configMap,
   Secret: secret,

@@ -143,4 +143,4 @@ const CHUNK = 65_536
 const FULL = 262_144
 
 /** How long a client that was cut may take to read that it was, in milliseconds. */
-const PATIENCE = 5_000
+const PATIENCE = 30_000

@@ -11,6 +11,8 @@ import {
   MANAGER,
   ownership,
   REPLICAS_MANAGER,
+  strategySwitch,
+  SWITCH_MANAGER,
   type Wanted
 } from "../core/child.ts"
 import { childKind, childObject } from "../core/desired.ts"
@@ -20,13 +22,17 @@ import { Api, type ApiError } from "./api.ts"
 import { CHILDREN } from "./kinds.ts"
 
 /** A step that sends something. */
-export type Work = Extract<Step, { readonly _tag: "Create" | "Change" | "TakeOver" | "HandOver" | "Delete" }>
+export type Work = Extract<
+  Step,
+  { readonly _tag: "Create" | "Change" | "TakeOver" | "HandOver" | "Switch" | "Delete" }
+>
 
 export const isWork = (step: Step): step is Work =>
   step._tag === "Create" ||
   step._tag === "Change" ||
   step._tag === "TakeOver" ||
   step._tag === "HandOver" ||
+  step._tag === "Switch" ||
   step._tag === "Delete"
 
 export type Outcome =
@@ -78,6 +84,13 @@ const attempt = (step: Work, { grid, legacy, wanted }: Subject): Effect.Effect<O
           spec: { replicas: step.replicas }
         }
         return written(yield* api.apply(kind, object, { manager: REPLICAS_MANAGER, force: true }))
+      }
+      case "Switch": {
+        const object = childObject(grid, step.unit)
+        if (object === undefined)
+          return yield* Effect.dieMessage(`${step.name} is planned and refused at once`)
+        const patch = strategySwitch(childKind(grid), object, step.uid)
+        return written(yield* api.merge(kind, namespace, step.name, patch, { manager: SWITCH_MANAGER }))
       }
       case "TakeOver": {
         const object = (yield* api.get(kind, namespace, step.name)) as ChildObject

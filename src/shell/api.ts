@@ -281,6 +281,9 @@ const bytes = (asked: Asked, body: Readable): Stream.Stream<Uint8Array, ApiError
       unanswered(asked, `the answer broke off: ${error instanceof Error ? error.message : String(error)}`)
   )
 
+/** A connection is free one turn of the event loop after its body ended; who asks before that opens another. */
+const turn = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
+
 /** The text of a body, cut at so many bytes. */
 const text = (asked: Asked, body: Readable, most: number): Effect.Effect<string, ApiError> =>
   Effect.suspend(() => {
@@ -293,7 +296,10 @@ const text = (asked: Asked, body: Readable, most: number): Effect.Effect<string,
         return size < most
       })
     )
-    return Effect.map(take, () => Buffer.concat(parts).subarray(0, most).toString("utf8"))
+    return Effect.zipRight(
+      Effect.zipRight(take, turn),
+      Effect.sync(() => Buffer.concat(parts).subarray(0, most).toString("utf8"))
+    )
   })
 
 /** The lines of a watch, as many at once as have come in. */

@@ -8,7 +8,6 @@
  * *Assumes*: a request's body may be sent twice.
  * *Does not*: judge answers, retry anything but a 401, follow redirects.
  */
-import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -18,6 +17,7 @@ import type { Readable } from "node:stream"
 import { Agent, type Dispatcher, ProxyAgent } from "undici"
 import type { Credential, Source, Target } from "./kubeconfig.ts"
 import { Misconfigured } from "./settings.ts"
+import { steady } from "./steady.ts"
 
 /** No answer came: the network, TLS, or a server that closed the connection. */
 export class Unreachable extends Data.TaggedError("Unreachable")<{ readonly message: string }> {}
@@ -88,7 +88,7 @@ export const connect = (target: Target): Effect.Effect<Connection, Misconfigured
     let live: Live = {
       pool: open(first),
       material: first,
-      readAt: yield* Clock.currentTimeMillis,
+      readAt: yield* steady,
       suspect: false
     }
 
@@ -98,7 +98,7 @@ export const connect = (target: Target): Effect.Effect<Connection, Misconfigured
       live = { pool, material, readAt: now, suspect: false }
     }
     const renew = Effect.gen(function* () {
-      const now = yield* Clock.currentTimeMillis
+      const now = yield* steady
       const next = yield* Effect.either(read(target, plugin.headers))
       if (next._tag === "Right") return adopt(next.right, now)
       live = { ...live, readAt: now, suspect: false }
@@ -108,7 +108,7 @@ export const connect = (target: Target): Effect.Effect<Connection, Misconfigured
       now - live.readAt >=
       (live.suspect ? ages.Suspect : ages[target.credential._tag === "Plugin" ? "Plugin" : "File"])
     const current = Effect.gen(function* () {
-      const due = Effect.map(Clock.currentTimeMillis, old)
+      const due = Effect.map(steady, old)
       if (yield* due) yield* one.withPermits(1)(Effect.whenEffect(renew, due))
       return live
     })

@@ -45,7 +45,7 @@ const reshaped = (before: Child, after: Child): boolean =>
   before.owned !== after.owned ||
   before.deleting !== after.deleting ||
   before.owner?.uid !== after.owner?.uid ||
-  before.ownsReplicas !== after.ownsReplicas ||
+  before.aloneOnReplicas !== after.aloneOnReplicas ||
   before.legacy !== after.legacy ||
   before.gridSelector !== after.gridSelector
 

@@ -11,7 +11,6 @@
  * *Does not*: keep objects; decide about retries (core/retry.ts does).
  */
 import * as Chunk from "effect/Chunk"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Random from "effect/Random"
@@ -21,6 +20,7 @@ import { type Input, olderRevision, type Stored } from "../core/store.ts"
 import { Api, type ApiService, type Kind } from "./api.ts"
 import { type Decoding, Decoder } from "./decode.ts"
 import { Readiness, type ReadinessService } from "./health.ts"
+import { steady } from "./steady.ts"
 import { isMalformed, revisionOf, type WatchLine } from "./wire.ts"
 
 export interface Reflection<A extends Stored> extends Decoding<A> {
@@ -90,18 +90,25 @@ class Reflector<A extends Stored> {
   /** A list where one is due, then a watch to its end, then the pause that its end asks for. */
   #round(): Effect.Effect<void> {
     const once = Effect.gen(this, function* () {
-      if ((yield* Clock.currentTimeMillis) >= this.#listAt) yield* this.#list()
-      const opened = yield* Clock.currentTimeMillis
+      if ((yield* steady) >= this.#listAt) yield* this.#list()
+      const opened = yield* steady
       const due = Effect.as(Effect.sleep(this.#listAt - opened), true)
       const watched = Effect.as(this.#watch(), false)
-      const counted = Effect.map(Clock.currentTimeMillis, (now) => {
+      const counted = Effect.map(steady, (now) => {
         if (now - opened >= proven) this.#attempt = 0
       })
       return yield* Effect.ensuring(Effect.raceFirst(watched, due), counted)
     })
     return Effect.matchEffect(once, {
-      onSuccess: (relist) => (relist ? Effect.void : this.#pause(undefined)),
+      onSuccess: (relist) => (relist ? this.#forget : this.#pause(undefined)),
       onFailure: (failure) => Effect.zipRight(this.#failed(failure), this.#pause(failure))
+    })
+  }
+
+  /** The next round begins with a list. Never left to a comparison of times: a clock may round. */
+  get #forget(): Effect.Effect<void> {
+    return Effect.sync(() => {
+      this.#listAt = Number.NEGATIVE_INFINITY
     })
   }
 
@@ -150,8 +157,8 @@ class Reflector<A extends Stored> {
         return yield* Effect.fail(staleList(revision, this.#last))
       }
       yield* this.#deliver([{ _tag: "Listed", revision, items, unread }], revision)
-      const spread = 0.8 + 0.2 * (yield* Random.next)
-      this.#listAt = (yield* Clock.currentTimeMillis) + this.#of.relistSeconds * 1000 * spread
+      const interval = this.#of.relistSeconds * 1000 * (0.8 + 0.2 * (yield* Random.next))
+      this.#listAt = (yield* steady) + Math.round(interval)
       yield* count(lists, this.#name)
       yield* this.#well
     })
@@ -282,9 +289,10 @@ const silent: Failure = {
 
 const forgotten: Failure = { reason: "Gone", code: 410, message: "the list ended before its last page" }
 
-/** Why there is no list, in the words of a person. */
+/** Why there is no list or watch, in the words of a person. */
 const words = ({ group }: Kind, { code, reason, message }: Failure): string => {
-  if (reason !== "NotFound") return `${code === 0 ? "no answer" : code}, ${message}`
+  if (code === 0) return message
+  if (reason !== "NotFound") return `${code}, ${message}`
   return group.includes(".") && !group.endsWith(".k8s.io")
     ? `${code}, the CRD is not installed`
     : `${code}, the API server does not serve it`

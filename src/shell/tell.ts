@@ -79,7 +79,7 @@ export const tell = (desk: Desk, thought: Thought, memory: Memory): Effect.Effec
     const children = new Map([...thought.children].filter(([, child]) => owns(grid, child)))
     const bad = troubles(plan, children)
     yield* Metric.set(Metric.tagged(troubled, "grid", gridRef(grid.kind, seen.key)), bad.length)
-    yield* report(grid, memory.told, bad, thought.desired.notices)
+    yield* report(grid, memory.told, [...bad, ...thought.desired.notices])
     const shown = status({ grid, plan, units, children, now })
     const digest = statusDigest(shown)
     const altered = digest === memory.statusWritten && now - memory.statusWrittenAt < AGAIN_MS

@@ -63,7 +63,10 @@ const listing: Story = {
     await send(get("/api/v1/namespaces/absent/configmaps"), "an absent namespace: an empty list")
     await send(get(core("pods"), { fieldSelector: "spec.nodeName=n,status.phase!=Failed" }), "fields of pods")
     await send(get(core("events"), { fieldSelector: "involvedObject.name=x,reason=y" }), "fields of events")
-    await send(get("/api/v1/nodes", { fieldSelector: "spec.unschedulable=true" }), "fields of nodes")
+    await send(
+      get("/api/v1/nodes", { fieldSelector: "spec.unschedulable=true,metadata.name=recorded-9" }),
+      "fields of nodes"
+    )
     await send(get("/api/v1/namespaces/recorded"), "a namespace")
   }
 }

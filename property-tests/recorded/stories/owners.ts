@@ -78,7 +78,7 @@ const order: Story = {
   run: async ({ send }) => {
     const path = apps("deployments", "a")
     const env = (names: string): unknown =>
-      deployment("a", { container: { env: [...names].map((name) => ({ name, value: "1" })) } })
+      deployment("a", { container: { env: names.split("").map((name) => ({ name, value: "1" })) } })
     await send(apply(path, "us", env("ABC")), "created as A B C")
     await send(apply(path, "us", env("CAB")), "only the order differs")
     await send(apply(path, "us", env("DCA")), "one new at the front, one let go")

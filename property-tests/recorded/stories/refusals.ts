@@ -172,7 +172,10 @@ const refused: Story = {
       "a container twice"
     )
     await send(apply(path, "us", c({ imagee: "x" })), "an unknown field")
-    await send(apply(path, "us", c({ imagee: "x", envv: 1 })), "two unknown fields")
+    await send(
+      apply(path, "us", c({ imagee: "x", envv: 1 })),
+      "two unknown fields: one of them is named, whichever"
+    )
     await send(apply(path, "us", deployment("a", { spec: { replicas: "2" } })), "a string for a number")
     await send(apply(path, "us", c({ env: { A: "1" } })), "a map for a list")
     await send(apply(path, "us", c({ env: [{ value: "1" }] })), "an element without its key")

@@ -1,0 +1,36 @@
+/**
+ * What the README's figures come from.
+ *
+ *   npm run bench              everything, about 5 minutes
+ *   npm run bench -- core      the pure core alone
+ *   npm run bench -- cluster   the controller beside a bare loop, on an embedded cluster in another process
+ *   npm run bench -- small     the same with 4 grids x 100 units
+ *
+ * Times vary from machine to machine and from run to run: read the ratios, counts and sizes.
+ */
+import { against } from "./cluster.ts"
+import { core } from "./core.ts"
+import { flags, prepare } from "./processes.ts"
+
+const known = ["core", "cluster", "small"]
+const asked = process.argv.slice(2)
+const wrong = asked.find((name) => !known.includes(name))
+if (wrong !== undefined) {
+  console.error(`bench: no measurement is called "${wrong}"; there are ${known.join(", ")}`)
+  process.exit(1)
+}
+
+const show = (title: string, figures: readonly (readonly [string, string])[]): void => {
+  console.log(`\n${title}`)
+  for (const [what, figure] of figures) console.log(`  ${what.padEnd(50)} ${figure}`)
+}
+
+const wants = (name: string): boolean => asked.includes(name) || (asked.length === 0 && name !== "small")
+
+console.log(`node ${process.version}; controller flags: ${flags.join(" ")}`)
+if (wants("core")) show("The pure core", core())
+if (wants("cluster") || wants("small")) {
+  await prepare()
+  if (wants("small")) show("The controller (small)", await against(4, 100))
+  if (wants("cluster")) show("The controller", await against(20, 1000))
+}

@@ -1,0 +1,58 @@
+/**
+ * What the measurements run on: nodes with units, and grids like those of the walkthrough.
+ */
+import type { DeploymentGrid, Node } from "../src/core/index.ts"
+
+/** a fixed time, in milliseconds */
+export const NOW = Date.UTC(2026, 0, 1)
+
+export const KEY = "example.com/site"
+
+export const unit = (i: number): string => `unit-${String(i).padStart(4, "0")}`
+
+/** `units` units with `each` nodes in each of them. */
+export const nodes = (units: number, each = 1): readonly Node[] =>
+  Array.from({ length: units * each }, (_, i) => ({
+    apiVersion: "v1",
+    kind: "Node",
+    metadata: { name: `node-${i}`, labels: { [KEY]: unit(i % units), "kubernetes.io/os": "linux" } }
+  }))
+
+/** The i-th grid, with a pod template of the usual size. */
+export const grid = (i: number, image = "registry.example/echo:1"): DeploymentGrid => ({
+  apiVersion: "superedge.io/v1",
+  kind: "DeploymentGrid",
+  metadata: {
+    name: `grid-${i}`,
+    namespace: "default",
+    uid: `uid-${i}`,
+    generation: 1,
+    labels: { team: "edge" }
+  },
+  spec: {
+    gridUniqKey: KEY,
+    template: {
+      replicas: 1,
+      selector: { matchLabels: { app: `grid-${i}` } },
+      template: {
+        metadata: { labels: { app: `grid-${i}` } },
+        spec: {
+          containers: [
+            {
+              name: "echo",
+              image,
+              ports: [{ containerPort: 8080, protocol: "TCP" }],
+              env: [
+                { name: "NODE_NAME", valueFrom: { fieldRef: { fieldPath: "spec.nodeName" } } },
+                { name: "POD_NAME", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } },
+                { name: "POD_NAMESPACE", valueFrom: { fieldRef: { fieldPath: "metadata.namespace" } } },
+                { name: "POD_IP", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } }
+              ],
+              resources: { requests: { cpu: "50m", memory: "64Mi" }, limits: { cpu: "0.5", memory: "128Mi" } }
+            }
+          ]
+        }
+      }
+    }
+  }
+})

@@ -1,0 +1,104 @@
+/**
+ * The processes of a measurement: a cluster, and a client with the flags of the manifest.
+ */
+import { build } from "esbuild"
+import { type ChildProcess, execFileSync, fork, spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { Counts, Order } from "./served.ts"
+
+/** V8 flags of manifests/controller/deployment.yaml, read from there. */
+export const flags: readonly string[] =
+  (
+    /\[node, [^\]]*\]/.exec(
+      readFileSync(new URL("../manifests/controller/deployment.yaml", import.meta.url), "utf8")
+    )?.[0] ?? ""
+  ).match(/--[a-z-]+(=\d+)?/g) ?? []
+
+export const folder = mkdtempSync(join(tmpdir(), "servicegroup-bench-"))
+process.on("exit", () => rmSync(folder, { recursive: true, force: true }))
+
+export interface Cluster {
+  readonly kubeconfig: string
+  readonly tell: (order: Order) => Promise<unknown>
+  readonly counts: () => Promise<Counts>
+  readonly stop: () => void
+}
+
+const kubeconfig = (server: string): string => {
+  const path = join(folder, `kubeconfig-${new URL(server).port}`)
+  const config = {
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [{ name: "embedded", cluster: { server } }],
+    users: [{ name: "bench", user: {} }],
+    contexts: [{ name: "bench", context: { cluster: "embedded", user: "bench" } }],
+    "current-context": "bench"
+  }
+  writeFileSync(path, JSON.stringify(config))
+  return path
+}
+
+/** A fresh embedded cluster with its units. */
+export const cluster = async (units: number, each = 1): Promise<Cluster> => {
+  const child = fork(new URL("served.ts", import.meta.url))
+  const answer = async (): Promise<unknown> => ((await once(child, "message")) as readonly unknown[])[0]
+  const { url } = (await answer()) as { readonly url: string }
+  const tell = (order: Order): Promise<unknown> => {
+    const told = answer()
+    child.send(order)
+    return told
+  }
+  await tell({ _tag: "Nodes", units, each })
+  return {
+    kubeconfig: kubeconfig(url),
+    tell,
+    counts: async () => (await tell({ _tag: "Counts" })) as Counts,
+    stop: () => child.kill("SIGKILL")
+  }
+}
+
+/** The controller's bundle, as it is shipped. */
+export const controller = (config: string): ChildProcess =>
+  spawn(
+    process.execPath,
+    [
+      ...flags,
+      join(folder, "dist", "controller.mjs"),
+      "--kubeconfig",
+      config,
+      "--health-address",
+      "off",
+      "--log-format",
+      "text"
+    ],
+    { stdio: ["pipe", "ignore", "ignore"], env: { ...process.env, SERVICEGROUP_LOG_LEVEL: "warning" } }
+  )
+
+/** The bare loop, bundled and started like the controller. */
+export const bare = (config: string, grids: number, units: number): ChildProcess =>
+  spawn(process.execPath, [...flags, join(folder, "bare.mjs"), config, String(grids), String(units)], {
+    stdio: ["pipe", "pipe", "inherit"]
+  })
+
+/** Bundles what is measured. */
+export const prepare = async (): Promise<void> => {
+  execFileSync(process.execPath, ["build.mjs", "--quiet", "--out", join(folder, "dist")])
+  await build({
+    entryPoints: { bare: "bench/bare.ts" },
+    outdir: folder,
+    outExtension: { ".js": ".mjs" },
+    bundle: true,
+    minify: true,
+    platform: "node",
+    format: "esm",
+    target: "node24",
+    logLevel: "error",
+    external: ["bufferutil", "utf-8-validate", "supports-color"],
+    banner: {
+      js: 'import { createRequire as __cr } from "node:module"; const require = __cr(import.meta.url);'
+    }
+  })
+}
