@@ -20,7 +20,7 @@ const { values: flags } = parseArgs({
 })
 
 /** kilobytes */
-const budgets = { servicegroup: 2600, controller: 2300 }
+const budgets = { servicegroup: 1600, controller: 800 }
 
 /** client-node and its dependencies don't say that importing them does nothing: without this, all its models are bundled. */
 const sideEffectFree = {
@@ -37,11 +37,17 @@ const sideEffectFree = {
     })
 }
 
-const bundles = async (out) => {
+/**
+ * One file a program; what runs a kubeconfig's login plugin is a second one beside it, loaded where there is such a plugin: it weighs
+ * as much as all the rest.
+ */
+const bundle = async (out, name, entry) => {
   await build({
-    entryPoints: { servicegroup: "src/main.ts", controller: "src/controller.ts" },
+    entryPoints: { [name]: entry },
     outdir: out,
     outExtension: { ".js": ".mjs" },
+    chunkNames: `${name}-[name]`,
+    splitting: true,
     bundle: true,
     minify: true,
     keepNames: true,
@@ -54,17 +60,15 @@ const bundles = async (out) => {
     external: ["bufferutil", "utf-8-validate", "supports-color"],
     logLevel: "warning",
     banner: {
-      js: '#!/usr/bin/env node\nimport { createRequire as __cr, enableCompileCache as __cc } from "node:module"; const require = __cr(import.meta.url); if (process.env.NODE_COMPILE_CACHE) __cc(process.env.NODE_COMPILE_CACHE);'
+      js: '#!/usr/bin/env node\nimport { createRequire as __cr } from "node:module"; const require = __cr(import.meta.url);'
     }
   })
-  for (const [name, budget] of Object.entries(budgets)) {
-    const size = Math.ceil(statSync(join(out, `${name}.mjs`)).size / 1000)
-    if (!flags.quiet) console.log(`${name}.mjs ${size} kB of ${budget} kB`)
-    if (size > budget) {
-      console.error(`${name}.mjs has ${size} kB, more than its budget of ${budget} kB (build.mjs)`)
-      process.exitCode = 1
-    }
-  }
+  const size = Math.ceil(statSync(join(out, `${name}.mjs`)).size / 1000)
+  const budget = budgets[name]
+  if (!flags.quiet) console.log(`${name}.mjs ${size} kB of ${budget} kB`)
+  if (size <= budget) return
+  console.error(`${name}.mjs has ${size} kB, more than its budget of ${budget} kB (build.mjs)`)
+  process.exitCode = 1
 }
 
 /** The core, module by module: nothing to bundle, since it imports nothing but itself. */
@@ -83,4 +87,7 @@ const core = async (out) => {
 
 rmSync(flags.out, { recursive: true, force: true })
 await core(flags.out)
-if (!flags["core-only"]) await bundles(flags.out)
+if (!flags["core-only"]) {
+  await bundle(flags.out, "servicegroup", "src/main.ts")
+  await bundle(flags.out, "controller", "src/controller.ts")
+}

@@ -4,14 +4,14 @@
  */
 import * as Effect from "effect/Effect"
 import { once } from "node:events"
-import type { KubeObject } from "../src/core/index.ts"
+import type { Deployment } from "../src/core/index.ts"
 import * as Api from "../src/shell/api.ts"
 import { CHILDREN } from "../src/shell/kinds.ts"
 import { grid, KEY, unit } from "./grids.ts"
 
 const [kubeconfig = "", grids = "20", units = "1000", concurrency = "16"] = process.argv.slice(2)
 
-const child = (i: number, site: string): KubeObject => {
+const child = (i: number, site: string): Deployment => {
   const { metadata, spec } = grid(i)
   const template = spec.template?.template
   const name = `${metadata.name}-${site}`

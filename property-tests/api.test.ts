@@ -6,10 +6,10 @@ import * as Stream from "effect/Stream"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import type { FailureReason } from "../src/core/retry.ts"
-import { api, ApiError, type ApiService, type Kind } from "../src/shell/api.ts"
+import { api, type ApiError, type ApiService, type Kind } from "../src/shell/api.ts"
 import { connect } from "../src/shell/connect.ts"
 import { cutter, identity, line, page, refusal } from "../src/shell/wire.ts"
-import { live, until } from "./effect.ts"
+import { live, pass, until, virtual } from "./effect.ts"
 import { fakeServer, plainTarget, send, status } from "./fake-server.ts"
 
 const deployments: Kind = {
@@ -293,6 +293,17 @@ describe("writes", () => {
       yield* until("the request", () => server.open.size === 1)
       yield* Fiber.interrupt(fiber)
       yield* until("its end", () => server.open.size === 0)
+    })
+  )
+
+  virtual("end after 30 s without an answer", () =>
+    Effect.gen(function* () {
+      const client = yield* api({ server: "https://silent", exchange: () => Effect.never })
+      const asking = yield* Effect.fork(failing(client.get(nodes, "", "n")))
+      yield* pass("29 seconds")
+      expect(asking.unsafePoll()).toBeNull()
+      yield* pass("2 seconds")
+      expect(yield* Fiber.join(asking)).toMatchObject({ reason: "Unavailable", code: 0 })
     })
   )
 

@@ -2,7 +2,7 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { type Census, counting, empty, forgetting, type Member, moved } from "../src/core/census.ts"
-import { frozen, RUNS } from "./given.ts"
+import { frozen, RUNS, same } from "./given.ts"
 
 const keys = ["zone", "constructor", "topology.kubernetes.io/zone"] as const
 const values = [undefined, null, "", "a", "b", "constructor", "Zone_A"] as const
@@ -37,7 +37,8 @@ describe("moved", () => {
     fc.assert(
       fc.property(changes, (steps) => {
         const walk = follow(steps)
-        expect(walk.map(({ census }) => keys.map((key) => census.counts.get(key)))).toEqual(
+        same(
+          walk.map(({ census }) => keys.map((key) => census.counts.get(key))),
           walk.map(({ nodes }) => keys.map((key) => counted(key, nodes)))
         )
       }),
@@ -49,7 +50,10 @@ describe("moved", () => {
     fc.assert(
       fc.property(changes, (steps) => {
         const walk = follow(steps)
-        expect(walk.map(({ told }) => told)).toEqual(walk.map(changed))
+        same(
+          walk.map(({ told }) => told),
+          walk.map(changed)
+        )
       }),
       RUNS
     )
@@ -62,7 +66,7 @@ describe("moved", () => {
         const others = walk.map(({ census, last }) =>
           keys.filter((key) => census.units.get(key) !== last.units.get(key))
         )
-        expect(others).toEqual(walk.map(changed))
+        same(others, walk.map(changed))
       }),
       RUNS
     )
@@ -72,7 +76,8 @@ describe("moved", () => {
     fc.assert(
       fc.property(changes, (steps) => {
         const walk = follow(steps)
-        expect(walk.map(({ census }) => keys.map((key) => JSON.stringify(census.units.get(key))))).toEqual(
+        same(
+          walk.map(({ census }) => keys.map((key) => JSON.stringify(census.units.get(key)))),
           walk.map(({ nodes }) => keys.map((key) => unitsText(key, nodes)))
         )
       }),

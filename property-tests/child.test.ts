@@ -15,6 +15,7 @@ import {
   podTemplate,
   poisoned,
   RUNS,
+  same,
   someUnits,
   template,
   web,
@@ -64,9 +65,9 @@ describe("child", () => {
         const kind = which === 0 ? "Deployment" : which === 1 ? "StatefulSet" : "Service"
         const wanted = object && wantedChild(kind, object, new WeakMap())
         const live = object && child(kind, applied(object), [])
-        expect(live?.owned).toBe(wanted?.digest)
-        expect(live?.fixed).toEqual(wanted?.fixed)
-        expect([live?.unit, live?.name]).toEqual([wanted?.unit, wanted?.name])
+        same(live?.owned, wanted?.digest)
+        same(live?.fixed, wanted?.fixed)
+        same([live?.unit, live?.name], [wanted?.unit, wanted?.name])
       }),
       RUNS
     )
@@ -102,7 +103,7 @@ describe("child", () => {
           ? [...others.slice(0, at), { ...owner, controller: true }, ...others.slice(at)]
           : others
         const object = liveDeployment({ ownerReferences: references as never })
-        expect(child("Deployment", object, []).owner).toEqual(owned ? owner : undefined)
+        same(child("Deployment", object, []).owner, owned ? owner : undefined)
       }),
       RUNS
     )
@@ -119,7 +120,7 @@ describe("child", () => {
         (some, kind) => {
           const meta = (some as { metadata?: object } | null)?.metadata
           const object = { ...(some as object), metadata: { ...meta, name } } as ChildObject
-          expect(child(kind, object, ["application-grid-controller"]).name).toBe("web-a")
+          same(child(kind, object, ["application-grid-controller"]).name, "web-a")
         }
       ),
       RUNS

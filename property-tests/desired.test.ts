@@ -3,7 +3,7 @@ import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { childObject, desired, graceSeconds, nameOf, pathOf } from "../src/core/desired.ts"
 import { workloads } from "../src/core/workloads.ts"
-import { nodesOf, podTemplate, RUNS, someUnits, template, web, webService, webSet } from "./given.ts"
+import { nodesOf, podTemplate, RUNS, same, someUnits, template, web, webService, webSet } from "./given.ts"
 
 const grace = (text: unknown) =>
   web("zone", {}, { annotations: { "superedge.io/unit-grace": text as string } })
@@ -15,8 +15,14 @@ describe("desired", () => {
         const bad = units.filter((_, i) => (pick >> i) % 2 === 1)
         const grid = web("zone", { templates: Object.fromEntries(bad.map((unit) => [unit, "nope"])) })
         const { wanted, refused } = desired(grid, units)
-        expect(wanted.map(({ unit }) => unit)).toEqual(units.filter((unit) => !bad.includes(unit)))
-        expect(refused.map(({ unit }) => unit)).toEqual(bad)
+        same(
+          wanted.map(({ unit }) => unit),
+          units.filter((unit) => !bad.includes(unit))
+        )
+        same(
+          refused.map(({ unit }) => unit),
+          bad
+        )
       }),
       RUNS
     )
@@ -30,7 +36,7 @@ describe("desired", () => {
         const before = desired(web("zone", { templatePool: pool }), units).wanted
         const after = desired(web("zone", { templatePool: pool, templates: { [one]: "t2" } }), units).wanted
         const changed = units.filter((_, i) => before[i]?.digest !== after[i]?.digest)
-        expect(changed).toEqual([one])
+        same(changed, [one])
       }),
       RUNS
     )
@@ -102,7 +108,8 @@ describe("childObject", () => {
     fc.assert(
       fc.property(someUnits(1), fc.nat(), (units, at) => {
         const i = at % units.length
-        expect(childObject(webSet("zone"), units[i])).toEqual(
+        same(
+          childObject(webSet("zone"), units[i]),
           workloads(webSet("zone"), nodesOf("zone", units)).wanted[i]
         )
       }),

@@ -4,7 +4,9 @@
  * Everything is deep-frozen, so that a function which writes to its arguments throws (P14). Nothing here is imported from the
  * product but types: answers are known because the inputs were made for them.
  */
+import { isDeepStrictEqual } from "node:util"
 import fc from "fast-check"
+import { expect } from "vitest"
 import type { Child, Owner, Wanted } from "../src/core/child.ts"
 import type { Desired } from "../src/core/desired.ts"
 import type { DeploymentGrid, ServiceGrid, StatefulSetGrid, WorkloadGridSpec } from "../src/core/grid.ts"
@@ -207,9 +209,11 @@ export const byName = <A extends { readonly name: string }>(children: readonly A
 export const desiring = (wanted: readonly Wanted[], more: Partial<Desired> = {}): Desired =>
   frozen({ wanted, refused: [], notices: [], ...more })
 
+const zoneGrid = web("zone")
+
 /** A plan's input for grid `web` with key `zone`, after a start, with a grace of 60 s. */
 export const planInput = (more: Partial<PlanInput>): PlanInput => ({
-  grid: web("zone"),
+  grid: zoneGrid,
   desired: desiring([]),
   children: byName<Child>([]),
   held: frozenMap([]),
@@ -304,7 +308,9 @@ export const poolName = fc.constantFrom(
   "名"
 )
 
-const strange = JSON.parse('{"__proto__": {"app": "web"}, "constructor": 1}') as Json
+const strange = JSON.parse(
+  '{"__proto__": {"app": "web"}, "constructor": 1, "toString": 1, "valueOf": 1}'
+) as Json
 
 /** Anything that JSON can say. */
 export const anyJson: fc.Arbitrary<Json> = fc.oneof(
@@ -335,4 +341,11 @@ const replaced = (value: unknown, [name, ...path]: readonly string[], poison: Js
       field === name ? replaced(part, path, poison) : part
     ])
   )
+}
+
+// ---- comparing
+
+/** As `expect(actual).toEqual(expected)`, at a tenth of the cost where they are equal: properties run 10,000 times. */
+export const same = (actual: unknown, expected: unknown): void => {
+  if (!isDeepStrictEqual(actual, expected)) expect(actual).toEqual(expected)
 }

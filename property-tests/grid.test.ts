@@ -13,13 +13,13 @@ import {
   serviceName,
   withoutTools
 } from "../src/core/grid.ts"
-import { frozen, gridName, labelKey, labelText, RUNS, web, webService, webSet } from "./given.ts"
+import { frozen, gridName, labelKey, labelText, RUNS, same, web, webService, webSet } from "./given.ts"
 
 describe("isLabelKey", () => {
   it("is true for every legal key", () => {
     fc.assert(
       fc.property(labelKey, (key) => {
-        expect(isLabelKey(key)).toBe(true)
+        same(isLabelKey(key), true)
       }),
       RUNS
     )
@@ -30,7 +30,7 @@ describe("isLabelKey", () => {
     fc.assert(
       fc.property(labelKey, bad, fc.nat(), (key, character, at) => {
         const i = at % (key.length + 1)
-        expect(isLabelKey(key.slice(0, i) + character + key.slice(i))).toBe(false)
+        same(isLabelKey(key.slice(0, i) + character + key.slice(i)), false)
       }),
       RUNS
     )
@@ -72,7 +72,7 @@ describe("isLabelValue", () => {
   it("is true for every legal value", () => {
     fc.assert(
       fc.property(labelText, (text) => {
-        expect(isLabelValue(text)).toBe(true)
+        same(isLabelValue(text), true)
       }),
       RUNS
     )
@@ -89,8 +89,8 @@ describe("childName", () => {
       fc.property(gridName, labelText, (name, unit) => {
         const deployment = childName(web("zone", {}, { name }), unit)
         const set = childName(webSet("zone", {}, { name }), unit)
-        expect([isSubdomain(deployment), deployment.length <= 63]).toEqual([true, true])
-        expect([isDnsLabel(set), set.length <= 52]).toEqual([true, true])
+        same([isSubdomain(deployment), deployment.length <= 63], [true, true])
+        same([isDnsLabel(set), set.length <= 52], [true, true])
       }),
       RUNS
     )
@@ -101,8 +101,8 @@ describe("childName", () => {
     fc.assert(
       fc.property(lengths, ([g, u]) => {
         const [name, unit] = ["g".repeat(g), "u".repeat(u)]
-        expect(childName(web("zone", {}, { name }), unit) === `${name}-${unit}`).toBe(g + 1 + u <= 63)
-        expect(childName(webSet("zone", {}, { name }), unit) === `${name}-${unit}`).toBe(g + 1 + u <= 52)
+        same(childName(web("zone", {}, { name }), unit) === `${name}-${unit}`, g + 1 + u <= 63)
+        same(childName(webSet("zone", {}, { name }), unit) === `${name}-${unit}`, g + 1 + u <= 52)
       }),
       RUNS
     )
@@ -166,7 +166,7 @@ describe("childLabels", () => {
   it("R1 R9 are the exact texts where those are legal", () => {
     fc.assert(
       fc.property(labelText, labelText, (name, key) => {
-        expect(childLabels(web(key, {}, { name }), key)).toEqual({
+        same(childLabels(web(key, {}, { name }), key), {
           "superedge.io/grid-selector": name,
           "superedge.io/grid-uniq-key": key
         })
@@ -218,7 +218,10 @@ describe("withoutTools", () => {
     fc.assert(
       fc.property(entries, (keys) => {
         const left = withoutTools(frozen(Object.fromEntries(keys.map((key) => [key, "v"]))))
-        expect(Object.keys(left)).toEqual(keys.filter((key) => !Object.hasOwn(toolLabels, key)))
+        same(
+          Object.keys(left),
+          keys.filter((key) => !Object.hasOwn(toolLabels, key))
+        )
       }),
       RUNS
     )
@@ -262,7 +265,7 @@ describe("gridKey", () => {
   it("is any legal key", () => {
     fc.assert(
       fc.property(labelKey, (key) => {
-        expect(gridKey(web(key))).toBe(key)
+        same(gridKey(web(key)), key)
       }),
       RUNS
     )

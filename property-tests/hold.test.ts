@@ -3,7 +3,7 @@ import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { failed, type Hold, holds, written } from "../src/core/hold.ts"
 import type { Failure, FailureReason } from "../src/core/retry.ts"
-import { frozen, NOW, RUNS, SECOND, shortChild } from "./given.ts"
+import { frozen, NOW, RUNS, same, SECOND, shortChild } from "./given.ts"
 
 const reasons = [
   "NotFound",
@@ -29,7 +29,7 @@ describe("holds", () => {
   it("is over when its time is over, whatever it was", () => {
     fc.assert(
       fc.property(anyHold, fc.nat(1e6), (hold, later) => {
-        expect(holds(hold, "d", a, hold.until + later)).toBe(false)
+        same(holds(hold, "d", a, hold.until + later), false)
       }),
       RUNS
     )
@@ -43,7 +43,7 @@ describe("holds", () => {
         fc.constantFrom(a, undefined),
         (hold, wanted, child) => {
           const slow = frozen({ ...hold, _tag: "Failed" as const, failure: failure("Slow") })
-          expect(holds(slow, wanted, child, hold.until - 1)).toBe(true)
+          same(holds(slow, wanted, child, hold.until - 1), true)
         }
       ),
       RUNS
@@ -54,7 +54,7 @@ describe("holds", () => {
     fc.assert(
       fc.property(anyHold, (hold) => {
         fc.pre(hold.failure.reason !== "Slow")
-        expect(holds(hold, "edited", a, hold.until - 1)).toBe(false)
+        same(holds(hold, "edited", a, hold.until - 1), false)
       }),
       RUNS
     )
@@ -63,7 +63,7 @@ describe("holds", () => {
   it("waits while nothing changes", () => {
     fc.assert(
       fc.property(anyHold, (hold) => {
-        expect(holds(hold, "d", a, hold.until - 1)).toBe(true)
+        same(holds(hold, "d", a, hold.until - 1), true)
       }),
       RUNS
     )
@@ -97,7 +97,7 @@ describe("failed", () => {
         for (const [i, [why, j]] of story.entries()) {
           hold = frozen(failed(hold, { failure: failure(why), wanted: "d", revision: "1", now, jitter: j }))
           const pause = hold.until - now
-          if (!(pause > 0 && pause <= 30 * SECOND && hold.attempt === i + 1)) expect(hold).toBe("in bounds")
+          if (!(pause > 0 && pause <= 30 * SECOND && hold.attempt === i + 1)) same(hold, "in bounds")
           now = hold.until
         }
       }),
@@ -109,7 +109,7 @@ describe("failed", () => {
     fc.assert(
       fc.property(fc.nat(50), jitter, (attempt, j) => {
         const hold = failed(holdOf({ attempt }), about({ failure: failure("Invalid"), jitter: j }))
-        expect(hold.until - NOW).toBe(MINUTES_5)
+        same(hold.until - NOW, MINUTES_5)
       }),
       RUNS
     )
@@ -157,7 +157,10 @@ describe("written", () => {
           hold = frozen(written(hold, { wanted: "d", revision: "1", undone, now }))
           return hold.until - now
         })
-        expect(waits).toEqual(pauses.map((_, i) => (i < 2 ? 0 : MINUTES_5)))
+        same(
+          waits,
+          pauses.map((_, i) => (i < 2 ? 0 : MINUTES_5))
+        )
       }),
       RUNS
     )
@@ -191,7 +194,7 @@ describe("written", () => {
           hold = written(hold, { wanted: "d", revision: String(writes), undone: [], now })
           now = Math.max(hold.until, now + (delays[writes % delays.length] ?? 0))
           if (++writes > 2000) break
-          if (hold.until - now > 30 * SECOND) expect(hold).toBe("at most half a minute")
+          if (hold.until - now > 30 * SECOND) same(hold, "at most half a minute")
         }
         expect(writes).toBeLessThanOrEqual(40)
         expect(writes).toBeGreaterThanOrEqual(20)
@@ -207,7 +210,7 @@ describe("written", () => {
         let now = NOW
         for (const pause of pauses) {
           hold = written(hold, { wanted: "d", revision: "1", undone: [], now })
-          if (hold.until !== now) expect(hold).toBe("without pause")
+          if (hold.until !== now) same(hold, "without pause")
           now += pause * SECOND
         }
       }),
@@ -222,7 +225,7 @@ describe("written", () => {
         let now = NOW
         for (const [i, pause] of pauses.entries()) {
           hold = written(hold, { wanted: `edit ${i}`, revision: "1", undone: [], now })
-          if (hold.until !== now) expect(hold).toBe("without pause")
+          if (hold.until !== now) same(hold, "without pause")
           now += pause
         }
       }),

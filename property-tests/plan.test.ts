@@ -13,6 +13,7 @@ import {
   ownerOf,
   planInput,
   RUNS,
+  same,
   SECOND,
   shortChild,
   shortWanted,
@@ -25,7 +26,10 @@ describe("plan", () => {
   it("P3 P14 R51 gives each child the step that its own situation asks for, and no other", () => {
     fc.assert(
       fc.property(scenes, (scene) => {
-        expect(plan(inputOf(scene)).steps).toEqual(scene.flatMap(({ steps }) => steps))
+        same(
+          plan(inputOf(scene)).steps,
+          scene.flatMap(({ steps }) => steps)
+        )
       }),
       RUNS
     )
@@ -64,8 +68,8 @@ describe("plan", () => {
           const mine = child?.owner?.uid === "uid-of-web"
           const orphan = child?.owner === undefined && child?.gridSelector === "web"
           const adopts = (step._tag === "Change" || step._tag === "HandOver") && orphan
-          expect([step.uid, mine || adopts]).toEqual([child?.uid, true])
-          expect(step._tag === "Delete" && wanted.includes(step.unit ?? "")).toBe(false)
+          same([step.uid, mine || adopts], [child?.uid, true])
+          same(step._tag === "Delete" && wanted.includes(step.unit ?? ""), false)
         }
       }),
       RUNS
@@ -77,8 +81,11 @@ describe("plan", () => {
       fc.property(scenes, fc.integer({ min: -1e12, max: 1e12 }), (scene, shift) => {
         const here = plan(inputOf(scene))
         const there = plan(inputOf(scene, shift))
-        expect(there.steps.map((step) => moved(step, -shift))).toEqual(here.steps)
-        expect(there.wakeAt).toBe(here.wakeAt === undefined ? undefined : here.wakeAt + shift)
+        same(
+          there.steps.map((step) => moved(step, -shift)),
+          here.steps
+        )
+        same(there.wakeAt, here.wakeAt === undefined ? undefined : here.wakeAt + shift)
       }),
       RUNS
     )
@@ -89,7 +96,7 @@ describe("plan", () => {
       fc.property(scenes, (scene) => {
         const { steps, wakeAt } = plan(inputOf(scene))
         const times = steps.flatMap((step) => ("until" in step ? [step.until] : []))
-        expect(wakeAt ?? Infinity).toBe(Math.min(...times))
+        same(wakeAt ?? Infinity, Math.min(...times))
       }),
       RUNS
     )
@@ -121,7 +128,10 @@ describe("plan", () => {
           const told = plan(planInput({ desired, children: byName([shortChild("web-a")]), vanished, now }))
           vanished = frozenMap(told.vanished)
           const over = awaySince !== undefined && now - awaySince >= 60 * SECOND
-          expect(told.steps.some(({ _tag }) => _tag === "Delete")).toBe(over)
+          same(
+            told.steps.some(({ _tag }) => _tag === "Delete"),
+            over
+          )
         }
       }),
       RUNS

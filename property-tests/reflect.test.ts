@@ -548,9 +548,9 @@ describe("reflect", () => {
       fc.property(fc.array(step, { minLength: 1, maxLength: 15 }), fc.nat(), (story, seed) => {
         ran(faulty(story).pipe(Effect.withRandom(Random.make(seed))))
       }),
-      // A story is a reflector's life of minutes and costs 10 ms: 500 of them here, and 10,000 in the stories of
+      // A story is a reflector's life of minutes and costs 10 ms: 300 of them here, and 10,000 in the stories of
       // the whole loop.
-      { numRuns: 500 }
+      { numRuns: 300 }
     )
   })
 })
@@ -680,7 +680,7 @@ const faulty = (story: readonly Step[]): Effect.Effect<void> =>
       }
       past.push(listing(revision, ...live.values()))
       faults.push(fault)
-      for (const look of [...waiting]) look()
+      waiting.forEach((look) => look())
       yield* pass("10 seconds")
       for (const item of Store.items(run.state.store)) {
         expect(Number(item.revision)).toBeGreaterThanOrEqual(floor.get(item.key) ?? 0)

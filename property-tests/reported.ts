@@ -8,7 +8,20 @@ import type { GridStatus } from "../src/core/grid.ts"
 import type { Hold } from "../src/core/hold.ts"
 import type { Plan, Step } from "../src/core/plan.ts"
 import { status, type StatusInput } from "../src/core/status.ts"
-import { byName, frozen, frozenMap, NOW, readyStatus, SECOND, shortChild, someUnits, web } from "./given.ts"
+import {
+  byName,
+  frozen,
+  frozenMap,
+  NOW,
+  readyStatus,
+  SECOND,
+  shortChild,
+  unitsInOrder,
+  web
+} from "./given.ts"
+
+/** What the clock that never jumps says now, in milliseconds. */
+export const UPTIME = 5_000_000
 
 export interface Unit {
   readonly unit: string
@@ -114,7 +127,7 @@ export const kinds = {
   }),
   leaving: (unit: string): Unit => ({
     unit,
-    step: step(unit, { _tag: "Grace" as const, until: NOW + 60 * SECOND }),
+    step: step(unit, { _tag: "Grace" as const, until: UPTIME + 60 * SECOND }),
     child: shaped(unit),
     busy: true,
     leaves: true
@@ -130,26 +143,32 @@ export const kinds = {
   undeletable: (unit: string): Unit => ({ ...kinds.forbidden(unit), child: shaped(unit), leaves: true })
 }
 
+const units = unitsInOrder.filter((unit) => /^[a-z0-9.-]{1,40}$/.test(unit))
+
+/** Every unit in each of these, ready more often. */
+const made = units.map((unit) =>
+  [...Object.values(kinds), kinds.ready, kinds.ready].map((kind) => frozen(kind(unit)))
+)
+
 /** Units whose children's names are plain, each in one of these. */
 export const grids: fc.Arbitrary<readonly Unit[]> = fc
-  .tuple(
-    someUnits().map((units) => units.filter((unit) => /^[a-z0-9.-]{1,40}$/.test(unit))),
-    fc.array(fc.constantFrom(...Object.values(kinds), kinds.ready, kinds.ready), {
-      minLength: 6,
-      maxLength: 6
-    })
+  .tuple(fc.subarray(units.map((_, i) => i)), fc.array(fc.nat(999), { minLength: 6, maxLength: 6 }))
+  .map(([chosen, picks]) =>
+    chosen.slice(0, 6).flatMap((at, i) => made[at]?.[(picks[i] ?? 0) % made[at].length] ?? [])
   )
-  .map(([units, makes]) => units.map((unit, i) => (makes[i] ?? kinds.ready)(unit)))
 
 export const planOf = (steps: readonly Step[]): Plan =>
   frozen({ steps, refused: [], vanished: frozenMap<string, number>([]), wakeAt: undefined })
 
+const grid = web("zone")
+
 export const input = (units: readonly Unit[], stood?: GridStatus): StatusInput => ({
-  grid: frozen({ ...web("zone"), ...(stood === undefined ? {} : { status: stood }) }),
+  grid: stood === undefined ? grid : frozen({ ...grid, status: stood }),
   plan: planOf(units.map((each) => each.step)),
   units: units.filter(({ leaves }) => leaves !== true).map(({ unit }) => unit),
   children: byName(units.flatMap(({ child }) => child ?? []).reverse()),
-  now: NOW
+  now: NOW,
+  offset: NOW - UPTIME
 })
 
 export const told = (units: readonly Unit[], stood?: GridStatus) => status(input(units, stood))

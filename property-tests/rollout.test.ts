@@ -3,7 +3,7 @@ import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import type { JsonObject } from "../src/core/kube.ts"
 import { isReady, rolloutFailure } from "../src/core/rollout.ts"
-import { anyJson, poisoned, readyStatus, RUNS, shortChild } from "./given.ts"
+import { anyJson, poisoned, readyStatus, RUNS, same, shortChild } from "./given.ts"
 
 const deployment = (status: JsonObject, replicas: number | undefined = 2, generation = 1) =>
   shortChild("web-a", { status: JSON.stringify(status), replicas, generation })
@@ -16,7 +16,7 @@ describe("isReady", () => {
     fc.assert(
       fc.property(fc.nat(1000), fc.nat(9), (replicas, generation) => {
         const status = { ...readyStatus(replicas), observedGeneration: generation }
-        expect(isReady(deployment(status, replicas, generation))).toBe(true)
+        same(isReady(deployment(status, replicas, generation)), true)
       }),
       RUNS
     )
@@ -34,7 +34,7 @@ describe("isReady", () => {
     )
     fc.assert(
       fc.property(behind, (part) => {
-        expect(isReady(deployment({ ...readyStatus(5), observedGeneration: 3, ...part }, 5, 3))).toBe(false)
+        same(isReady(deployment({ ...readyStatus(5), observedGeneration: 3, ...part }, 5, 3)), false)
       }),
       RUNS
     )
@@ -89,6 +89,11 @@ describe("rolloutFailure", () => {
     [{ conditions: [{ type: "Progressing", status: "False", reason: "DeploymentPaused" }] }]
   ])("says nothing for %j", (status) => {
     expect(rolloutFailure(deployment(status))).toBeUndefined()
+  })
+
+  it("P11 says words that are no texts as JSON", () => {
+    const conditions = [{ type: "ReplicaFailure", status: "True", reason: { toString: 1 }, message: [null] }]
+    expect(rolloutFailure(deployment({ conditions }))).toBe('{"toString":1}: [null]')
   })
 
   it("P11 never throws, whatever a status holds", () => {

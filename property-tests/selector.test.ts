@@ -3,7 +3,7 @@ import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import type { LabelSelector } from "../src/core/kube.ts"
 import { selects } from "../src/core/selector.ts"
-import { frozen, RUNS } from "./given.ts"
+import { frozen, RUNS, same } from "./given.ts"
 
 const names = ["app", "tier", "constructor", "toString", "__proto__"]
 const labelled = fc.uniqueArray(fc.tuple(fc.constantFrom(...names), fc.constantFrom("", "a", "b")), {
@@ -53,7 +53,7 @@ describe("selects", () => {
     fc.assert(
       fc.property(story, ({ labels, part, holds }) => {
         const selector = { matchLabels: Object.fromEntries(part), matchExpressions: holds }
-        expect(selects(frozen(selector), frozen(Object.fromEntries(labels)))).toBe(true)
+        same(selects(frozen(selector), frozen(Object.fromEntries(labels))), true)
       }),
       RUNS
     )
@@ -63,7 +63,7 @@ describe("selects", () => {
     fc.assert(
       fc.property(story, fc.nat(3), ({ labels, holds, fails }, at) => {
         const matchExpressions = [...holds.slice(0, at), fails, ...holds.slice(at)]
-        expect(selects(frozen({ matchExpressions }), frozen(Object.fromEntries(labels)))).toBe(false)
+        same(selects(frozen({ matchExpressions }), frozen(Object.fromEntries(labels))), false)
       }),
       RUNS
     )
@@ -74,7 +74,7 @@ describe("selects", () => {
       fc.property(story, ({ labels, part }) => {
         const [first, ...rest] = part.map(([name, value]) => [name, value] as const)
         const matchLabels = Object.fromEntries([[first?.[0] ?? "", `${first?.[1]}x`], ...rest])
-        expect(selects({ matchLabels }, Object.fromEntries(labels))).toBe(false)
+        same(selects({ matchLabels }, Object.fromEntries(labels)), false)
       }),
       RUNS
     )

@@ -4,17 +4,18 @@ import { describe, expect, it } from "vitest"
 import type { ServiceGrid } from "../src/core/grid.ts"
 import type { ServiceSpec } from "../src/core/kube.ts"
 import { service } from "../src/core/service.ts"
-import { anyJson, frozen, labelKey, poisoned, port80, RUNS, webService } from "./given.ts"
+import { anyJson, frozen, labelKey, poisoned, port80, RUNS, same, webService } from "./given.ts"
 
 describe("service", () => {
   it("P14 R2 R64 names the grid key as its only topology key, whatever the key", () => {
     fc.assert(
       fc.property(labelKey, (key) => {
         const { wanted, refused } = service(webService(key))
-        expect(refused).toEqual([])
-        expect(wanted.map(({ metadata }) => metadata.annotations)).toEqual([
-          { "superedge.io/grid": "web", "superedge.io/grid-key": key, topologyKeys: JSON.stringify([key]) }
-        ])
+        same(refused, [])
+        same(
+          wanted.map(({ metadata }) => metadata.annotations),
+          [{ "superedge.io/grid": "web", "superedge.io/grid-key": key, topologyKeys: JSON.stringify([key]) }]
+        )
       }),
       RUNS
     )
@@ -24,7 +25,7 @@ describe("service", () => {
     fc.assert(
       fc.property(keyList, ({ key, keys }) => {
         const [wanted] = service(withKeys(key, keys)).wanted
-        expect(wanted?.metadata.annotations?.["topologyKeys"]).toBe(JSON.stringify(keys))
+        same(wanted?.metadata.annotations?.["topologyKeys"], JSON.stringify(keys))
       }),
       RUNS
     )
@@ -45,10 +46,11 @@ describe("service", () => {
     fc.assert(
       fc.property(keyList, mistakes, ({ key, keys }, mistake) => {
         const { wanted, refused } = service(withKeys(key, mistake(keys, key)))
-        expect(wanted).toEqual([])
-        expect(refused.map(({ reason, path }) => [reason, path])).toEqual([
-          ["InvalidTopologyKeys", "spec.topologyKeys"]
-        ])
+        same(wanted, [])
+        same(
+          refused.map(({ reason, path }) => [reason, path]),
+          [["InvalidTopologyKeys", "spec.topologyKeys"]]
+        )
       }),
       RUNS
     )
@@ -59,7 +61,7 @@ describe("service", () => {
     fc.assert(
       fc.property(poisoned(spec), (poison) => {
         const { wanted, refused } = service(frozen({ ...webService("zone"), spec: poison }))
-        expect(wanted.length + refused.length).toBe(1)
+        same(wanted.length + refused.length, 1)
       }),
       RUNS
     )
@@ -193,7 +195,7 @@ describe("service", () => {
     fc.assert(
       fc.property(anyJson, (status) => {
         const grid = frozen({ ...webService("zone"), status } as ServiceGrid)
-        expect(service(grid)).toEqual(service(webService("zone")))
+        same(service(grid), service(webService("zone")))
       }),
       { numRuns: 1000 }
     )

@@ -6,7 +6,7 @@ import type { GridStatus, Refusal, ServiceGrid } from "../src/core/grid.ts"
 import type { Condition } from "../src/core/kube.ts"
 import type { Step } from "../src/core/plan.ts"
 import { byReason, status, statusDigest, troubles } from "../src/core/status.ts"
-import { byName, frozen, NOW, poisoned, RUNS, SECOND, shortChild, web, webService } from "./given.ts"
+import { byName, frozen, NOW, poisoned, RUNS, same, SECOND, shortChild, web, webService } from "./given.ts"
 import { grids, holdOf, input, kinds, planOf, refusedFor, told } from "./reported.ts"
 
 describe("status", () => {
@@ -16,9 +16,9 @@ describe("status", () => {
         const { conditions, ...shown } = told(units)
         const wanted = units.filter(({ leaves }) => !leaves)
         const lagging = wanted.filter(({ ready }) => !ready)
-        expect(shown.units).toBe(wanted.length)
-        expect(shown.readyUnits).toBe(wanted.length - lagging.length)
-        expect(conditions?.[0]?.status).toBe(wanted.length > 0 && lagging.length === 0 ? "True" : "False")
+        same(shown.units, wanted.length)
+        same(shown.readyUnits, wanted.length - lagging.length)
+        same(conditions?.[0]?.status, wanted.length > 0 && lagging.length === 0 ? "True" : "False")
       }),
       RUNS
     )
@@ -30,8 +30,8 @@ describe("status", () => {
         const degraded = told(units).conditions?.[2]
         const reasons = new Set(units.flatMap(({ trouble }) => trouble ?? []))
         const [only] = reasons
-        expect(degraded?.status).toBe(reasons.size > 0 ? "True" : "False")
-        expect(degraded?.reason).toBe(reasons.size > 1 ? "SeveralReasons" : (only ?? "AsExpected"))
+        same(degraded?.status, reasons.size > 0 ? "True" : "False")
+        same(degraded?.reason, reasons.size > 1 ? "SeveralReasons" : (only ?? "AsExpected"))
       }),
       RUNS
     )
@@ -40,7 +40,7 @@ describe("status", () => {
   it("is Progressing exactly if something is on its way", () => {
     fc.assert(
       fc.property(grids, (units) => {
-        expect(told(units).conditions?.[1]?.status).toBe(units.some(({ busy }) => busy) ? "True" : "False")
+        same(told(units).conditions?.[1]?.status, units.some(({ busy }) => busy) ? "True" : "False")
       }),
       RUNS
     )
@@ -55,7 +55,8 @@ describe("status", () => {
         )
         const { conditions } = told(mixed.map((unit) => kinds["creating"](unit)))
         const rest = count > 10 ? ` and ${count - 10} more` : ""
-        expect(conditions?.[0]?.message).toBe(
+        same(
+          conditions?.[0]?.message,
           `0 of ${count} units are ready, waiting for ${units.slice(0, 10).join(", ")}${rest}`
         )
       }),
@@ -76,7 +77,8 @@ describe("status", () => {
             : [{ type, status: statuses[i], lastTransitionTime: LONG_AGO, message: "other" }]
         )
         const { conditions } = told(units, { conditions: stood.reverse() })
-        expect(conditions?.map((each) => each.lastTransitionTime)).toEqual(
+        same(
+          conditions?.map((each) => each.lastTransitionTime),
           conditions?.map((each, i) => (each.status === statuses[i] ? LONG_AGO : "2026-01-01T00:00:00Z"))
         )
       }),
@@ -89,12 +91,11 @@ describe("status", () => {
       fc.property(fc.nat(), fc.boolean(), (generation, service) => {
         const grid = service ? webService("zone", {}, { generation }) : web("zone", {}, { generation })
         const shown = status({ ...input([]), grid })
-        expect(shown.observedGeneration).toBe(generation)
-        expect(shown.conditions?.map((each) => each.observedGeneration)).toEqual([
-          generation,
-          generation,
-          generation
-        ])
+        same(shown.observedGeneration, generation)
+        same(
+          shown.conditions?.map((each) => each.observedGeneration),
+          [generation, generation, generation]
+        )
       }),
       RUNS
     )
@@ -106,8 +107,7 @@ describe("status", () => {
       fc.property(fc.array(long, { minLength: 1, maxLength: 3 }), (messages) => {
         const units = messages.map((message, i) => refusedFor(`u${i}`, message))
         for (const { message } of told(units).conditions ?? [])
-          if (!(String(message).length <= 2000 && String(message).isWellFormed()))
-            expect(message).toBe("short")
+          if (!(String(message).length <= 2000 && String(message).isWellFormed())) same(message, "short")
       }),
       RUNS
     )
@@ -118,7 +118,7 @@ describe("status", () => {
       fc.property(grids, (units) => {
         const first = told(units)
         const later = status({ ...input(units, first), now: NOW + 5 * SECOND })
-        expect(statusDigest(later)).toBe(statusDigest(first))
+        same(statusDigest(later), statusDigest(first))
       }),
       RUNS
     )
@@ -128,7 +128,7 @@ describe("status", () => {
     const stood = told([kinds["ready"]("a"), kinds["leaving"]("b")])
     fc.assert(
       fc.property(poisoned<unknown>(stood), (poison) => {
-        expect(told([kinds["ready"]("a")], poison as GridStatus).readyUnits).toBe(1)
+        same(told([kinds["ready"]("a")], poison as GridStatus).readyUnits, 1)
         statusDigest((poison ?? {}) as GridStatus)
       }),
       RUNS
@@ -300,7 +300,7 @@ describe("statusDigest", () => {
             clusters: null
           })
         ) as GridStatus
-        expect(statusDigest(frozen(stored))).toBe(statusDigest(shown))
+        same(statusDigest(frozen(stored)), statusDigest(shown))
       }),
       RUNS
     )
@@ -331,5 +331,6 @@ const serviceStatus = (
     plan: planOf(steps),
     units: [],
     children: byName(children),
-    now
+    now,
+    offset: 0
   })

@@ -20,7 +20,7 @@ const keys = ["ns/a", "ns/b", "/__proto__", "constructor/toString"] as const
 /** Revisions of any length: 1, around a new digit, and beyond what a number holds. */
 const bases = fc.constantFrom(0n, 6n, 95n, 9007199254740985n, 99999999999999999999999990n)
 
-const history = (base: bigint, script: readonly (readonly [number, "put" | "put" | "drop"])[]): Write[] => {
+const history = (base: bigint, script: readonly (readonly [number, "put" | "drop"])[]): Write[] => {
   const live = new Map<string, Item>()
   return script.map(([k, what], n) => {
     const key = keys[k % keys.length] ?? keys[0]

@@ -11,6 +11,7 @@ import {
   podTemplate,
   poolName,
   RUNS,
+  same,
   selectorOf,
   someUnits,
   template,
@@ -24,8 +25,11 @@ describe("workloads", () => {
       fc.property(sources, ({ spec, meant }) => {
         const units = Object.keys(meant).sort()
         const { wanted, refused } = workloads(web("zone", spec), nodesOf("zone", units))
-        expect(refused).toEqual([])
-        expect(wanted.map(imageOf)).toEqual(units.map((unit) => meant[unit]))
+        same(refused, [])
+        same(
+          wanted.map(imageOf),
+          units.map((unit) => meant[unit])
+        )
       }),
       RUNS
     )
@@ -42,11 +46,12 @@ describe("workloads", () => {
           templates: asMap(bad.map((unit) => [unit, name]))
         })
         const { wanted, refused } = workloads(grid, nodesOf("zone", units))
-        expect(refused.map((refusal) => [refusal.unit, refusal.reason])).toEqual(
+        same(
+          refused.map((refusal) => [refusal.unit, refusal.reason]),
           bad.map((unit) => [unit, reason])
         )
-        expect(wanted).toEqual(workloads(grid, nodesOf("zone", good)).wanted)
-        expect(wanted.map(unitNamed)).toEqual(good)
+        same(wanted, workloads(grid, nodesOf("zone", good)).wanted)
+        same(wanted.map(unitNamed), good)
       }),
       RUNS
     )
@@ -224,7 +229,7 @@ describe("unusedTemplates", () => {
           defaultTemplateName: used[0] ?? (first === 0 ? null : "default"),
           autoDeleteUnusedTemplate: true
         })
-        expect(unusedTemplates(grid)).toEqual(names.filter((name) => !used.includes(name)).sort())
+        same(unusedTemplates(grid), names.filter((name) => !used.includes(name)).sort())
       }),
       RUNS
     )

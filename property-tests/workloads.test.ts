@@ -9,6 +9,7 @@ import {
   podTemplate,
   poisoned,
   RUNS,
+  same,
   selectorOf,
   someUnits,
   template,
@@ -24,9 +25,12 @@ describe("workloads", () => {
         const grid = sets ? webSet(key) : web(key)
         const nodes = [...nodesOf(key, units), node("more", { [key]: units[0] ?? "" }), node("none")]
         const { wanted, refused } = workloads(grid, nodes.reverse())
-        expect(refused).toEqual([])
-        expect(wanted.map(unitNamed)).toEqual(units)
-        expect(wanted.map((each) => selectorOf(each))).toEqual(units.map((unit) => ({ [key]: unit })))
+        same(refused, [])
+        same(wanted.map(unitNamed), units)
+        same(
+          wanted.map((each) => selectorOf(each)),
+          units.map((unit) => ({ [key]: unit }))
+        )
       }),
       RUNS
     )
@@ -55,10 +59,10 @@ describe("workloads", () => {
         const grid = web("zone", { template: said })
         const [child] = workloads(grid, nodesOf("zone", ["a"])).wanted
         const { nodeSelector, ...rest } = child?.spec.template?.spec ?? {}
-        const { nodeSelector: before, ...same } = said.template?.spec ?? {}
-        expect(child?.spec.template?.metadata).toEqual(said.template?.metadata)
-        expect(rest).toEqual(same)
-        expect(nodeSelector).toEqual({ ...before, zone: "a" })
+        const { nodeSelector: before, ...others } = said.template?.spec ?? {}
+        same(child?.spec.template?.metadata, said.template?.metadata)
+        same(rest, others)
+        same(nodeSelector, { ...before, zone: "a" })
       }),
       RUNS
     )
@@ -79,7 +83,7 @@ describe("workloads", () => {
     fc.assert(
       fc.property(poisoned(grid.spec), (spec) => {
         const { wanted, refused } = workloads({ ...grid, spec: { ...spec, gridUniqKey: "zone" } }, nodes)
-        expect([...wanted.map(unitNamed), ...refused.map(({ unit }) => unit)].sort()).toEqual(["a", "b"])
+        same([...wanted.map(unitNamed), ...refused.map(({ unit }) => unit)].sort(), ["a", "b"])
       }),
       RUNS
     )

@@ -23,7 +23,8 @@ import {
 
 const ZONES = ["bj", "gz", "Zone_A", "constructor"]
 const zone = fc.constantFrom(...ZONES)
-const RUNS = { numRuns: 30 }
+// A run is a hundred writes and more.
+const RUNS = { numRuns: 40 }
 
 describe("a Deployment", () => {
   it("ends with its replicas ready, on nodes that its nodeSelector selects", () => {
@@ -122,12 +123,29 @@ describe("a Deployment", () => {
     const sets = stage.all<Workload>("apps/replicasets")
     expect(
       sets
-        .map((set) => [set.spec.replicas, set.metadata.annotations?.["deployment.kubernetes.io/revision"]])
+        .map(
+          (set) => `${set.spec.replicas} ${set.metadata.annotations?.["deployment.kubernetes.io/revision"]}`
+        )
         .toSorted()
-    ).toEqual([
-      [0, "2"],
-      [2, "3"]
-    ])
+    ).toEqual(["0 2", "2 3"])
+  })
+
+  it.each([
+    [0, ["7"]],
+    [2, ["5", "6", "7"]],
+    [undefined, ["1", "2", "3", "4", "5", "6", "7"]]
+  ])("keeps as many old revisions as revisionHistoryLimit %s says", (revisionHistoryLimit, revisions) => {
+    const stage = stageOf(1)
+    stage.must("POST", DEPLOYMENTS, deployment("web", { replicas: 1, revisionHistoryLimit }))
+    stage.settle()
+    for (let edit = 2; edit <= 7; edit++) {
+      stage.must("PATCH", `${DEPLOYMENTS}/web`, imageEdit("web", `web:${edit}`))
+      stage.settle()
+    }
+    const left = stage
+      .all("apps/replicasets")
+      .map((set) => set.metadata.annotations?.["deployment.kubernetes.io/revision"])
+    expect(left.toSorted()).toEqual(revisions)
   })
 
   it("starts nothing new with the strategy Recreate before every old pod is gone", () => {
@@ -648,8 +666,8 @@ const story = (turns: readonly number[]): Stage => {
 }
 
 /** What a world looks like to someone who doesn't read generated names, addresses and times. */
-const outcome = (stage: Stage): unknown => ({
-  pods: stage
+const outcome = (stage: Stage): readonly string[] => {
+  const pods = stage
     .all<SeenPod>("/pods")
     .map((pod) => [
       pod.metadata.labels?.["app"],
@@ -657,27 +675,26 @@ const outcome = (stage: Stage): unknown => ({
       pod.spec.containers[0]?.image,
       isReady(pod)
     ])
-    .toSorted(),
-  workloads: [...stage.all<Workload>("apps/deployments"), ...stage.all<Workload>("apps/statefulsets")].map(
-    (each) => [
-      each.metadata.name,
-      each.status?.["replicas"],
-      each.status?.readyReplicas,
-      each.status?.conditions
-        ?.map((condition) => [condition.type, condition.status, condition.reason])
-        .toSorted()
-    ]
-  ),
-  endpoints: stage
-    .all<
-      KubeObject & {
-        readonly endpoints?: readonly { readonly conditions?: unknown; readonly nodeName?: string }[]
-      }
-    >("discovery.k8s.io/endpointslices")
+  const workloads = ["apps/deployments", "apps/statefulsets"].flatMap((resource) =>
+    stage
+      .all<Workload>(resource)
+      .map(({ metadata, status }) => [
+        metadata.name,
+        status?.["replicas"],
+        status?.readyReplicas,
+        (status?.conditions ?? []).map((each) => `${each.type} ${each.status} ${each.reason}`).toSorted()
+      ])
+  )
+  const endpoints = stage
+    .all<Slice>("discovery.k8s.io/endpointslices")
     .filter((slice) => slice.metadata.labels?.["kubernetes.io/service-name"] === "web")
-    .flatMap((slice) => slice.endpoints ?? [])
-    .map((each) => [each.nodeName, each.conditions])
-})
+    .flatMap((slice) => (slice.endpoints ?? []).map((each) => [each.nodeName, each.conditions]))
+  return [...pods, ...workloads, ...endpoints].map((each) => JSON.stringify(each)).toSorted()
+}
+
+interface Slice extends KubeObject {
+  readonly endpoints?: readonly { readonly conditions?: unknown; readonly nodeName?: string }[]
+}
 
 const refreshed = (stage: Stage): Stage["world"]["look"] => lookup(stage.world.look.cluster)
 

@@ -85,6 +85,22 @@ describe("the server", () => {
     })
   )
 
+  it.each(["//", "//x:99999999", "/%", "/api/v1/%zz?%=%", "*", "/?watch=1"])(
+    "lives through the target %s",
+    (target) =>
+      serving(QUIET, async ({ url }) => {
+        const { hostname, port } = new URL(url)
+        const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+          const request = httpRequest({ hostname, port, path: target, agent: false }, resolve)
+          request.once("error", reject)
+          request.end()
+        })
+        answer.resume()
+        expect([200, 404]).toContain(answer.statusCode)
+        expect((await ask(url, "GET", "/version")).code).toBe(200)
+      })
+  )
+
   it("refuses a form that it doesn't have with 406", () =>
     serving(QUIET, async ({ url }) => {
       const accept = "application/vnd.kubernetes.protobuf"

@@ -44,18 +44,15 @@ describe("endpoint slices", () => {
           for (let count = 0; count < turns; count++) stage.turn()
         }
         stage.settle()
-        const expected = podsOf(stage, selected).map((pod) => [
-          pod.status?.podIP,
-          pod.spec.nodeName,
-          isReady(pod)
-        ])
-        expect(
-          endpointsOf(stage)
-            .map((each) => [each.addresses[0], each.nodeName, each.conditions?.ready])
-            .toSorted()
-        ).toEqual(expected.toSorted())
+        const wanted = podsOf(stage, selected).map(
+          (pod) => `${pod.status?.podIP} ${pod.spec.nodeName} ${isReady(pod)}`
+        )
+        const shown = endpointsOf(stage).map(
+          (each) => `${each.addresses[0]} ${each.nodeName} ${each.conditions?.ready}`
+        )
+        expect(shown.toSorted()).toEqual(wanted.toSorted())
       }),
-      { numRuns: 30 }
+      { numRuns: 40 }
     )
   })
 

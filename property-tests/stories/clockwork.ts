@@ -37,13 +37,17 @@ export class Turns implements Scheduler.Scheduler {
 
   /** Until no fiber has anything to do but wait. */
   run(): void {
-    while (this.#tasks.length > 0) {
+    for (let round = 0; this.#tasks.length > 0; round++) {
+      if (round > ENDLESS) throw new Error("P6: fibers never come to rest")
       const tasks = this.#tasks
       this.#tasks = []
       for (const task of tasks) task()
     }
   }
 }
+
+/** More rounds than any work takes that waits for something at last. */
+const ENDLESS = 100_000
 
 interface Timer {
   readonly at: number

@@ -169,7 +169,7 @@ const faults: readonly fc.WeightedArbitrary<Command>[] = [
   { weight: 2, arbitrary: tagged("Expire", { kind: anyKind }) },
   { weight: 1, arbitrary: tagged("Cut", { kind: anyKind }) },
   { weight: 1, arbitrary: tagged("RestartServer", {}) },
-  { weight: 0, arbitrary: tagged("Jump", { ms: oneOf([day, -day, 3_600_000, -3_600_000]) }) },
+  { weight: 1, arbitrary: tagged("Jump", { ms: oneOf([day, -day, 3_600_000, -3_600_000]) }) },
   {
     weight: 2,
     arbitrary: tagged("Poison", {

@@ -16,8 +16,9 @@ import { stringify } from "yaml"
 import { controllers } from "../embedded/controllers.ts"
 import { embedded } from "../embedded/server.ts"
 import { Misconfigured } from "../shell/settings.ts"
-import { Failed, Kubectl } from "./demo/kubectl.ts"
+import { Kubectl } from "./demo/kubectl.ts"
 import { program } from "./demo/program.ts"
+import { Sight } from "./demo/scene.ts"
 import { Screen, unread } from "./demo/screen.ts"
 import { prepare, UNIT_GRACE } from "./demo/story.ts"
 import { told, type Telling } from "./demo/telling.ts"
@@ -29,7 +30,9 @@ interface Asked {
 }
 
 const port = Options.integer("port").pipe(
-  Options.withDescription("the port of the embedded API server on 127.0.0.1 (0 to 65535; 0 is any free one)"),
+  Options.withDescription(
+    "the port of the embedded API server on 127.0.0.1 (0 to 65535; default 0, any free one) [SERVICEGROUP_PORT]"
+  ),
   Options.withFallbackConfig(Config.integer("SERVICEGROUP_PORT")),
   Options.withDefault(0)
 )
@@ -57,10 +60,20 @@ const kubeconfig = (url: string): string =>
 
 const cluster = (asked: Asked) =>
   embedded({ port: asked.port, controllers: controllers(undefined, POD_START_MS) }).pipe(
-    Effect.mapError(
-      ({ message }) => new Misconfigured({ message: `--port: ${message}; 0 takes any free one` })
-    )
+    Effect.mapError(({ port: wanted, cause }) => {
+      const why =
+        (cause as NodeJS.ErrnoException).code === "EADDRINUSE"
+          ? "another program listens on it"
+          : cause.message
+      return new Misconfigured({
+        message: `--port ${wanted}: ${why}; give another one, or 0 for any that is free`
+      })
+    })
   )
+
+/** What a person types to call this program: in a clone it is called through npm. */
+const called = (): string =>
+  process.env["npm_lifecycle_event"] === undefined ? "servicegroup" : "npm run --silent servicegroup --"
 
 /** A closed terminal ends the demo as SIGTERM does. */
 const hangUp: Effect.Effect<void, never, Scope.Scope> = Effect.asVoid(
@@ -96,7 +109,15 @@ const play = (asked: Asked, screen: Screen) =>
         "text"
       ]
     })
-    const telling: Telling = { screen, kubectl, once: asked.once, kubeconfig: file, controller }
+    const telling: Telling = {
+      screen,
+      kubectl,
+      sight: new Sight(kubectl),
+      controller,
+      kubeconfig: file,
+      called: called(),
+      once: asked.once
+    }
     yield* Effect.raceFirst(told(telling), controller.ended)
   })
 
@@ -108,7 +129,14 @@ const demo = (asked: Asked) =>
       })
     const screen = new Screen(process.stdout, !asked.noColor)
     yield* Effect.raceFirst(Effect.scoped(play(asked, screen)), unread(process.stdout))
-  }).pipe(Effect.catchTag("Failed", ({ message }: Failed) => new Misconfigured({ message })))
+  }).pipe(
+    Effect.catchTag("Failed", ({ message }) =>
+      Effect.sync(() => {
+        process.stderr.write(`servicegroup: ${message}\n`)
+        process.exitCode = 1
+      })
+    )
+  )
 
 export const demoCommand = Command.make("demo", { port, once, noColor }, demo).pipe(
   Command.withDescription(

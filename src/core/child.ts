@@ -7,7 +7,7 @@
 import { digestWanted, type Memo, ownedTree } from "./fields.ts"
 import { GRID_SELECTOR, UNIT } from "./grid.ts"
 import { immutable } from "./immutable.ts"
-import { isObject } from "./json.ts"
+import { asText, isObject } from "./json.ts"
 import type {
   Deployment,
   KubeObject,
@@ -91,7 +91,7 @@ const controller = (object: KubeObject): Owner | undefined => {
   const references: unknown = object.metadata.ownerReferences
   for (const each of Array.isArray(references) ? (references as readonly unknown[]) : [])
     if (isObject(each) && each["controller"] === true)
-      return { kind: String(each["kind"]), name: String(each["name"]), uid: String(each["uid"]) }
+      return { kind: asText(each["kind"]), name: asText(each["name"]), uid: asText(each["uid"]) }
   return undefined
 }
 
@@ -147,12 +147,12 @@ export const child = (kind: ChildKind, object: ChildObject, legacy: readonly str
   const spec: unknown = object.spec
   const owned = ownedTree(kind, object, MANAGER)
   return {
-    key: `${meta.namespace ?? ""}/${meta.name}`,
+    key: `${textAt(meta, "namespace") ?? ""}/${meta.name}`,
     kind,
     name: meta.name,
-    uid: meta.uid ?? "",
-    revision: meta.resourceVersion ?? "",
-    generation: meta.generation ?? 0,
+    uid: textAt(meta, "uid") ?? "",
+    revision: textAt(meta, "resourceVersion") ?? "",
+    generation: numberAt(meta, "generation") ?? 0,
     owner: controller(object),
     gridSelector: textAt(meta.labels, GRID_SELECTOR),
     unit: textAt(meta.annotations, UNIT),

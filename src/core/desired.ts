@@ -4,6 +4,7 @@
 import { type ChildObject, type Wanted, wantedChild } from "./child.ts"
 import { duration } from "./duration.ts"
 import { childName, type Grid, type Refusal, serviceName, UNIT_GRACE } from "./grid.ts"
+import { asText } from "./json.ts"
 import type { ChildKind } from "./schema.ts"
 import { service } from "./service.ts"
 import { overridden, templatePath, workloadKind, workloadsOf } from "./workloads.ts"
@@ -51,7 +52,7 @@ const notices = (grid: Grid, units: readonly string[]): readonly Refusal[] => {
     told.push({
       reason: "InvalidUnitGrace",
       path: `metadata.annotations[${UNIT_GRACE}]`,
-      message: `metadata.annotations[${UNIT_GRACE}]: "${String(grid.metadata.annotations?.[UNIT_GRACE])}" is no duration such as "5s", "10m" or "0s"; the default is used`
+      message: `metadata.annotations[${UNIT_GRACE}]: "${asText(grid.metadata.annotations?.[UNIT_GRACE])}" is no duration such as "5s", "10m" or "0s"; the default is used`
     })
   return told
 }

@@ -12,9 +12,6 @@ import { type ChildKind, type Manageable, type Shape, shapeOf, shapes } from "./
 import { digest, leaf, type Tree, tree } from "./tree.ts"
 import { own, spelling } from "./value.ts"
 
-export type { ChildKind } from "./schema.ts"
-export { differences, digest } from "./tree.ts"
-
 type Fields = { readonly [field: string]: unknown }
 
 /** A keyed list says in which order its items stand, where that has a meaning; a set never does. */
@@ -121,19 +118,10 @@ export const digestWanted = (kind: ChildKind, object: Manageable, memo?: Memo): 
  * Only items that it owns count, also for their order. Ownership that can't be read is none.
  */
 export const ownedTree = (kind: ChildKind, object: Manageable, manager: string): Tree => {
-  const sets = setsOf(own(object.metadata, "managedFields"), manager)
-  const [first, ...more] = sets
+  const [first, ...more] = setsOf(own(object.metadata, "managedFields"), manager)
   if (first === undefined) return NOTHING
   return ownedAt(more.reduce(union, first), object, shapes[kind]) ?? NOTHING
 }
-
-/** Whether `manager` applied the field at `path` (names of fields) itself. */
-export const owns = (object: Manageable, manager: string, path: readonly string[]): boolean =>
-  setsOf(own(object.metadata, "managedFields"), manager).some((set) => {
-    let found: unknown = set
-    for (const name of path) found = own(found, `f:${name}`)
-    return isObject(found) && (Object.keys(found).length === 0 || isObject(own(found, ".")))
-  })
 
 const ownedAt = (set: FieldSet, value: unknown, shape: Shape): Tree | undefined => {
   const steps = Object.keys(set)

@@ -6,6 +6,10 @@
 export const isObject = (value: unknown): value is { readonly [key: string]: unknown } =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
+/** A value as a text: a string itself, anything else as JSON (an object from a user may not even have a `toString`). */
+export const asText = (value: unknown): string =>
+  typeof value === "string" ? value : JSON.stringify(value ?? null)
+
 /** A copy of a value in which every field that is null is absent, at any depth. Lists keep their entries. */
 export const withoutNulls = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(withoutNulls)

@@ -61,7 +61,7 @@ export interface PlanInput {
   readonly vanished: ReadonlyMap<string, number>
   /** how long a workload stays after its unit lost its last node, in seconds, where the grid doesn't say; a Service goes at once */
   readonly unitGrace: number
-  /** milliseconds since the epoch */
+  /** milliseconds, by a clock that never jumps: a grace must not end because someone set the time */
   readonly now: number
 }
 

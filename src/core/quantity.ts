@@ -36,7 +36,7 @@ const parse = (text: string): bigint | undefined => {
   const match = GRAMMAR.exec(text)
   if (match === null) return undefined
   const [, sign, whole = "", fraction = "", suffix = ""] = match
-  const exponent = /^[eE]./.test(suffix) ? Number(suffix.slice(1)) : (DECIMAL[suffix] ?? 0)
+  const exponent = /^[eE][+-]?\d/.test(suffix) ? Number(suffix.slice(1)) : (DECIMAL[suffix] ?? 0)
   if ((whole === "" && fraction === "") || exponent > 60) return undefined
   const binary = (BINARY.indexOf(suffix) + 1) * 10
   const amount = billionths(BigInt(whole + fraction), binary, exponent - fraction.length)

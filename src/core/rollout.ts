@@ -2,13 +2,16 @@
  * A workload's own status: whether its rollout is through, and whether it failed.
  */
 import { type Child, statusOf } from "./child.ts"
-import { isObject } from "./json.ts"
+import { asText, isObject } from "./json.ts"
 import type { WorkloadStatus } from "./kube.ts"
 
 const desired = (child: Child): number => child.replicas ?? 1
 
+/** A count of a status; absent is none. */
+const count = (value: unknown): number => (typeof value === "number" ? value : 0)
+
 const updated = (child: Child, status: WorkloadStatus): boolean => {
-  const fresh = (status.updatedReplicas ?? 0) >= desired(child)
+  const fresh = count(status.updatedReplicas) >= desired(child)
   if (child.kind === "Deployment") return fresh
   return fresh || (status.updateRevision !== undefined && status.updateRevision === status.currentRevision)
 }
@@ -21,10 +24,10 @@ export const isReady = (child: Child): boolean => {
   if (child.kind === "Service") return true
   const status = statusOf(child)
   return (
-    (status.observedGeneration ?? 0) >= child.generation &&
+    count(status.observedGeneration) >= child.generation &&
     updated(child, status) &&
-    (status.replicas ?? 0) === desired(child) &&
-    (status.readyReplicas ?? 0) === desired(child)
+    count(status.replicas) === desired(child) &&
+    count(status.readyReplicas) === desired(child)
   )
 }
 
@@ -40,7 +43,7 @@ export const rolloutFailure = (child: Child): string | undefined => {
       each["status"] === "False" &&
       each["reason"] === "ProgressDeadlineExceeded"
     const refused = each["type"] === "ReplicaFailure" && each["status"] === "True"
-    if (stuck || refused) return `${String(each["reason"] ?? each["type"])}: ${String(each["message"] ?? "")}`
+    if (stuck || refused) return `${asText(each["reason"] ?? each["type"])}: ${asText(each["message"] ?? "")}`
   }
   return undefined
 }

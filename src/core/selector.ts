@@ -1,7 +1,7 @@
 /**
  * Label selectors (`metav1.LabelSelector`), as a workload selects its pods.
  */
-import { isObject } from "./json.ts"
+import { asText, isObject } from "./json.ts"
 import type { LabelSelector, StringMap } from "./kube.ts"
 
 /**
@@ -15,7 +15,7 @@ export const selects = (selector: LabelSelector, labels: StringMap): boolean => 
   if (!Array.isArray(expressions) || wanted.length + expressions.length === 0) return false
   return (
     wanted.every(([key, text]) => value(key) === text) &&
-    expressions.every((each: unknown) => isObject(each) && holds(each, value(String(each["key"]))))
+    expressions.every((each: unknown) => isObject(each) && holds(each, value(asText(each["key"]))))
   )
 }
 

@@ -23,8 +23,10 @@ export interface StatusInput {
   readonly units: readonly string[]
   /** by name, those that the grid owns */
   readonly children: ReadonlyMap<string, Child>
-  /** milliseconds since the epoch */
+  /** the time of day, in milliseconds since the epoch */
   readonly now: number
+  /** what makes times of day of the plan's times, in milliseconds */
+  readonly offset: number
 }
 
 /** How often a write may fail for want of an answer before the grid counts as degraded. */
@@ -156,7 +158,7 @@ const progressing = (input: StatusInput, bad: readonly Refusal[]): Verdict => {
   for (const step of grace.slice(0, NAMED))
     if (step._tag === "Grace")
       parts.push(
-        `${step.name} is deleted at ${iso(step.until)} unless a node of ${step.unit ?? "its unit"} returns`
+        `${step.name} is deleted at ${iso(step.until + input.offset)} unless a node of ${step.unit ?? "its unit"} returns`
       )
   if (grace.length > NAMED) parts.push(`${grace.length - NAMED} more are in their grace time`)
   if (parts.length === 0) return { status: "False", reason: "Settled", message: "nothing is on its way" }

@@ -34,15 +34,15 @@ export const takeover = (managedFields: unknown, o: Takeover): readonly ManagedF
   let moved = false
   for (const entry of all) {
     const set = setOf(entry)
-    const legacy = set !== undefined && o.from.includes(entry.manager ?? "")
-    if (legacy) {
+    if (set === undefined || Object.keys(set).length === 0) kept.push(entry)
+    else if (o.from.includes(entry.manager ?? "")) {
       const { inside, outside } = split(set, o.except)
       if (inside !== undefined) kept.push({ ...entry, fieldsV1: inside })
       if (outside === undefined) continue
       ours.push(outside)
       moved = true
       time ??= entry.time
-    } else if (set !== undefined && entry.manager === o.to && entry.operation === "Apply") {
+    } else if (entry.manager === o.to && entry.operation === "Apply") {
       ours.push(set)
       time = entry.time ?? time
     } else kept.push(entry)
@@ -68,6 +68,7 @@ interface Split {
 /** What of a field set stands at the paths, and the rest; a set that holds nothing is `undefined`. */
 const split = (set: FieldSet, paths: readonly FieldPath[]): Split => {
   if (paths.some((path) => path.length === 0)) return { inside: set, outside: undefined }
+  if (Object.keys(set).length === 0) return { inside: undefined, outside: set }
   const inside: (readonly [string, FieldSet[string]])[] = []
   const outside: (readonly [string, FieldSet[string]])[] = []
   for (const [step, below] of Object.entries(set)) {

@@ -108,17 +108,18 @@ const cut = (text: string, start: number): string => {
 }
 
 /** Both values, each cut so that the place shows where they part. */
-const apart = (
-  wanted: Tree,
-  owned: Tree
-): { readonly wanted: string | undefined; readonly owned: string | undefined } => {
-  const [left, right] = [said(wanted), said(owned)]
+const apart = (wanted: Tree, owned: Tree): Omit<Difference, "path"> => {
+  const [left, right] = [value(wanted), value(owned)]
   let same = 0
-  while (same < left.length && left[same] === right[same]) same++
-  return {
-    wanted: wanted.owned || wanted.value !== "" ? cut(left, same) : undefined,
-    owned: owned.owned || owned.value !== "" ? cut(right, same) : undefined
-  }
+  while (same < (left?.length ?? 0) && left?.[same] === right?.[same]) same++
+  return { wanted: left && cut(left, same), owned: right && cut(right, same) }
+}
+
+/** What a side says of the path alone, whatever it says below. */
+const value = ({ owned, value, parts }: Tree): string | undefined => {
+  if (value !== "") return value
+  if (!owned) return undefined
+  return parts.size > 0 ? "itself" : "empty"
 }
 
 const shown = (tree: Tree): string => cut(said(tree), 0)

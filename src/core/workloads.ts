@@ -18,7 +18,7 @@ import {
   UNIT,
   type WorkloadGrid
 } from "./grid.ts"
-import { isObject } from "./json.ts"
+import { asText, isObject } from "./json.ts"
 import type { Deployment, Node, PodTemplate, StatefulSet, WorkloadSpec } from "./kube.ts"
 import { selects } from "./selector.ts"
 import { stated } from "./stated.ts"
@@ -55,7 +55,7 @@ const templateName = (grid: WorkloadGrid, unit: string): { readonly path: string
   const mine = own(grid.spec.templates, unit)
   return typeof mine === "string"
     ? { path: `spec.templates[${unit}]`, name: mine }
-    : { path: "spec.defaultTemplateName", name: grid.spec.defaultTemplateName ?? "" }
+    : { path: "spec.defaultTemplateName", name: asText(grid.spec.defaultTemplateName ?? "") }
 }
 
 /** `templates[unit]`, else `defaultTemplateName`, else `spec.template`; a refusal where that isn't there. */

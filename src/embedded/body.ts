@@ -5,9 +5,9 @@ import type { IncomingMessage } from "node:http"
 import { parse, type DocumentOptions, type ParseOptions, type SchemaOptions } from "yaml"
 
 export type Body =
-  | { readonly _tag: "Read"; readonly value: unknown }
+  /** what couldn't be understood stays text, with what is wrong with it */
+  | { readonly _tag: "Read"; readonly value: unknown; readonly problem?: string }
   | { readonly _tag: "TooLarge" }
-  | { readonly _tag: "Malformed"; readonly message: string }
   /** the client went away */
   | { readonly _tag: "Lost" }
 
@@ -42,7 +42,7 @@ export const understood = (text: string, contentType: string): Body => {
     return { _tag: "Read", value }
   } catch (error) {
     const message = error instanceof Error ? error.message.split("\n")[0] : String(error)
-    return { _tag: "Malformed", message: message ?? "" }
+    return { _tag: "Read", value: text, problem: message ?? "" }
   }
 }
 

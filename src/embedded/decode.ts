@@ -40,32 +40,57 @@ const ALWAYS: ReadonlySet<string> = new Set([
 
 const shortName = (type: Type): string => type.name.slice(type.name.lastIndexOf(".") + 1)
 
+/** What reading a struct needs to know of its type, found once. */
+interface Plan {
+  /** fields that are written even when they aren't given, and as what */
+  readonly always: readonly (readonly [string, unknown])[]
+  /** fields whose zero is written */
+  readonly zeros: ReadonlySet<string>
+}
+
+const plans = new WeakMap<Type, Plan>()
+
+const planOf = (type: Type): Plan => {
+  const known = plans.get(type)
+  if (known) return known
+  const fields = [...(type.map?.fields ?? [])]
+  const always = fields.flatMap(([key, field]) => {
+    const preset = absent(type, key, field)
+    return preset === undefined ? [] : ([[key, preset]] as const)
+  })
+  const zeros = fields.filter(
+    ([key, field]) =>
+      field.default !== undefined || field.type.scalar === "untyped" || keepsZero(type.name, key)
+  )
+  const plan: Plan = { always, zeros: new Set(zeros.map(([key]) => key)) }
+  plans.set(type, plan)
+  return plan
+}
+
+const NO_FIELDS: ReadonlyMap<string, Field> = new Map()
+
 const decodeStruct = (type: Type, given: Obj, path: string, reading: Reading): Obj => {
-  const fields = type.map?.fields ?? new Map<string, Field>()
+  const fields = type.map?.fields ?? NO_FIELDS
+  const { always, zeros } = planOf(type)
   const out: Draft = {}
   for (const key of Object.keys(given)) {
-    const at = path === "" ? key : `${path}.${key}`
     const field = fields.get(key)
+    const value = given[key]
     if (!field) {
-      reading.unknown.push(`unknown field "${at}"`)
+      reading.unknown.push(`unknown field "${path === "" ? key : `${path}.${key}`}"`)
       continue
     }
-    const value = given[key]
     if (value === null || value === undefined) continue
-    const read = decodeValue(field.type, value, at, reading, `${shortName(type)}.${at}`)
-    if (kept(type, key, field, read)) put(out, key, read)
+    const read = decodeValue(field.type, value, path === "" ? key : `${path}.${key}`, reading, type)
+    if (isKept(field, read) || (isZero(read) && zeros.has(key))) put(out, key, read)
   }
-  for (const [key, field] of fields) {
-    if (Object.hasOwn(out, key)) continue
-    const preset = absent(type, key, field)
-    if (preset !== undefined) put(out, key, preset)
-  }
+  for (const [key, preset] of always) if (!Object.hasOwn(out, key)) put(out, key, preset)
   return out
 }
 
 /** What a field that isn't given is written as; undefined where it isn't written at all. */
 const absent = (type: Type, key: string, field: Field): unknown => {
-  if (isObj(field.default)) return decodeStruct(field.type, {}, "", { unknown: [], problem: undefined })
+  if (isObj(field.default)) return emptyOf(field.type)
   if (field.default !== undefined) return field.default
   if (key === "divisor" && field.type.form === "quantity") return "0"
   if (isTime(field) && ALWAYS_TIMED.test(shortName(type))) return null
@@ -82,20 +107,21 @@ const ALWAYS_TIMED = /Condition$|^ContainerState|^Event(Series)?$/
 /** A struct that is required but has no default is a pointer without omitempty: null when it is absent. */
 const isPointer = (field: Field): boolean => field.type.map !== undefined && field.type.map.fields.size > 0
 
-const kept = (type: Type, key: string, field: Field, value: unknown): boolean => {
-  if (value === null) return false
+const isZero = (value: unknown): boolean => value === "" || value === 0 || value === false
+
+/** Whether a value is written whatever its field is: it is no zero, no empty list and no empty map. */
+const isKept = (field: Field, value: unknown): boolean => {
+  if (value === null || value === undefined || isZero(value)) return false
   if (isList(value)) return value.length > 0
-  if (isObj(value)) return !isOpenMap(field.type) || Object.keys(value).length > 0
-  if (value !== "" && value !== 0 && value !== false) return true
-  return field.default !== undefined || field.type.scalar === "untyped" || keepsZero(type.name, key)
+  return !isObj(value) || !isOpenMap(field.type) || Object.keys(value).length > 0
 }
 
 const isOpenMap = (type: Type): boolean => type.map?.declared === true
 
-const decodeValue = (type: Type, value: unknown, path: string, reading: Reading, go: string): unknown => {
+const decodeValue = (type: Type, value: unknown, path: string, reading: Reading, owner: Type): unknown => {
   if (type.form === "raw" || (type.map && type.list)) return value
   const wrong = (): undefined => {
-    reading.problem ??= `json: cannot unmarshal ${jsonType(value)} into Go struct field ${go} of type ${goType(type)}`
+    reading.problem ??= `json: cannot unmarshal ${jsonType(value)} into Go struct field ${shortName(owner)}.${path} of type ${goType(type)}`
     return undefined
   }
   if (type.map) {
@@ -104,7 +130,7 @@ const decodeValue = (type: Type, value: unknown, path: string, reading: Reading,
     if (type.map.fields.size > 0 || !element) return decodeStruct(type, value, path, reading)
     const out: Draft = {}
     for (const key of Object.keys(value)) {
-      const read = decodeValue(element, value[key] ?? zero(element), `${path}.${key}`, reading, go)
+      const read = decodeValue(element, value[key] ?? zero(element), path, reading, owner)
       put(out, key, read)
     }
     return out
@@ -113,7 +139,9 @@ const decodeValue = (type: Type, value: unknown, path: string, reading: Reading,
     if (!isList(value)) return wrong()
     const { element } = type.list
     return value.map((item, index) =>
-      item === null ? zero(element) : decodeValue(element, item, `${path}[${index}]`, reading, go)
+      item === null
+        ? zero(element)
+        : decodeValue(element, item, isObj(item) ? `${path}[${index}]` : path, reading, owner)
     )
   }
   return decodeScalar(type, value, reading, wrong)
@@ -143,7 +171,10 @@ const decodeScalar = (type: Type, value: unknown, reading: Reading, wrong: () =>
     case "int32":
     case "int64":
       return is === "number" && Number.isInteger(value) ? value : wrong()
-    default:
+    case "double":
+    case "bytes":
+    case "raw":
+    case undefined:
       break
   }
   if (type.scalar === "string") return is === "string" ? value : wrong()
@@ -154,7 +185,11 @@ const decodeScalar = (type: Type, value: unknown, reading: Reading, wrong: () =>
 
 const QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 
+/** A time that is written as it is read. */
+const PLAIN = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/
+
 const timestamp = (value: string, form: "time" | "microtime", reading: Reading): string => {
+  if (form === "time" && PLAIN.test(value)) return value
   const read = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(value)
     ? Date.parse(value)
     : NaN

@@ -4,7 +4,7 @@
  * The values are those of Kubernetes' own defaulting (`pkg/apis/core/v1`, `pkg/apis/apps/v1` of 1.37); addresses and
  * ports of Services are handed out elsewhere.
  */
-import { get, isObj, listAt, objAt, text, withAt, type Obj } from "./json.ts"
+import { get, isObj, listAt, objAt, text, withAt, type Draft, type Obj } from "./json.ts"
 
 /** The object with the defaults of its kind; objects of other kinds come back as they are. */
 export const withDefaults = (kind: string, object: Obj): Obj => DEFAULTS[kind]?.(object) ?? object
@@ -16,6 +16,18 @@ const preset =
   (key: string, value: unknown): Step =>
   (object) =>
     Object.hasOwn(object, key) && object[key] !== null ? object : { ...object, [key]: value }
+
+/** Several values at once, each made where its key is absent. */
+const presets = (values: Obj): Step => {
+  const keys = Object.keys(values)
+  return (object) => {
+    const missing = keys.filter((key) => !Object.hasOwn(object, key) || object[key] === null)
+    if (missing.length === 0) return object
+    const out: Draft = { ...object }
+    for (const key of missing) out[key] = values[key]
+    return out
+  }
+}
 
 const all =
   (...steps: readonly Step[]): Step =>
@@ -43,10 +55,7 @@ const each =
 const httpGet = all(preset("path", "/"), preset("scheme", "HTTP"))
 
 const probe = all(
-  preset("timeoutSeconds", 1),
-  preset("periodSeconds", 10),
-  preset("successThreshold", 1),
-  preset("failureThreshold", 3),
+  presets({ timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 }),
   below(["httpGet"], httpGet),
   below(["grpc"], preset("service", ""))
 )
@@ -66,8 +75,7 @@ const tagOf = (image: string): string => {
 
 const container = all(
   pullPolicy,
-  preset("terminationMessagePath", "/dev/termination-log"),
-  preset("terminationMessagePolicy", "File"),
+  presets({ terminationMessagePath: "/dev/termination-log", terminationMessagePolicy: "File" }),
   below(["livenessProbe"], probe),
   below(["readinessProbe"], probe),
   below(["startupProbe"], probe),
@@ -113,11 +121,13 @@ const hostPorts: Step = (spec) => {
 
 const podSpec = all(
   serviceAccount,
-  preset("dnsPolicy", "ClusterFirst"),
-  preset("restartPolicy", "Always"),
-  preset("securityContext", {}),
-  preset("terminationGracePeriodSeconds", 30),
-  preset("schedulerName", "default-scheduler"),
+  presets({
+    dnsPolicy: "ClusterFirst",
+    restartPolicy: "Always",
+    securityContext: {},
+    terminationGracePeriodSeconds: 30,
+    schedulerName: "default-scheduler"
+  }),
   each(["containers"], container),
   each(["initContainers"], container),
   each(["volumes"], volume)
@@ -154,10 +164,8 @@ const claim = all(
 const deployment = below(
   ["spec"],
   all(
-    preset("replicas", 1),
+    presets({ replicas: 1, revisionHistoryLimit: 10, progressDeadlineSeconds: 600 }),
     below(["strategy"], deploymentStrategy),
-    preset("revisionHistoryLimit", 10),
-    preset("progressDeadlineSeconds", 600),
     template
   )
 )
@@ -173,8 +181,7 @@ const statefulSet = below(
       ...spec,
       persistentVolumeClaimRetentionPolicy: retention(objAt(spec, "persistentVolumeClaimRetentionPolicy"))
     }),
-    preset("replicas", 1),
-    preset("revisionHistoryLimit", 10),
+    presets({ replicas: 1, revisionHistoryLimit: 10 }),
     each(["volumeClaimTemplates"], claim),
     template
   )

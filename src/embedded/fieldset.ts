@@ -16,7 +16,8 @@ export type Path = readonly string[]
 
 const NO_CHILDREN: ReadonlyMap<string, FieldSet> = new Map()
 export const nothing: FieldSet = { member: false, children: NO_CHILDREN }
-const leaf: FieldSet = { member: true, children: NO_CHILDREN }
+/** A path by itself. */
+export const leaf: FieldSet = { member: true, children: NO_CHILDREN }
 
 const node = (member: boolean, children: ReadonlyMap<string, FieldSet>): FieldSet =>
   children.size > 0 ? { member, children } : member ? leaf : nothing
@@ -33,6 +34,7 @@ export const tree = (member: boolean, children: Iterable<readonly [string, Field
 export const union = (a: FieldSet, b: FieldSet): FieldSet => {
   if (b.children.size === 0) return b.member && !a.member ? node(true, a.children) : a
   if (a.children.size === 0) return a.member && !b.member ? node(true, b.children) : b
+  if (a === b) return a
   const children = new Map(a.children)
   for (const [element, child] of b.children) {
     const mine = children.get(element)
@@ -42,6 +44,8 @@ export const union = (a: FieldSet, b: FieldSet): FieldSet => {
 }
 
 export const intersection = (a: FieldSet, b: FieldSet): FieldSet => {
+  if (a === b) return a
+  if (a.children.size === 0 || b.children.size === 0) return a.member && b.member ? leaf : nothing
   const children = new Map<string, FieldSet>()
   for (const [element, child] of a.children) {
     const other = b.children.get(element)
@@ -55,18 +59,22 @@ export const intersection = (a: FieldSet, b: FieldSet): FieldSet => {
 /** The members of a that aren't members of b; what lies below a member of b stays. */
 export const difference = (a: FieldSet, b: FieldSet): FieldSet => {
   if (isEmpty(b)) return a
+  const member = a.member && !b.member
+  if (a === b || a.children.size === 0) return member === a.member && a !== b ? a : nothing
+  let untouched = member === a.member
   const children = new Map<string, FieldSet>()
   for (const [element, child] of a.children) {
     const other = b.children.get(element)
     const rest = other ? difference(child, other) : child
+    if (rest !== child) untouched = false
     if (!isEmpty(rest)) children.set(element, rest)
   }
-  return node(a.member && !b.member, children)
+  return untouched ? a : node(member, children)
 }
 
 /** As `difference`, but what lies below a member of b goes too. */
 export const without = (a: FieldSet, b: FieldSet): FieldSet => {
-  if (isEmpty(b)) return a
+  if (isEmpty(b) || !overlaps(a, b)) return a
   const children = new Map<string, FieldSet>()
   for (const [element, child] of a.children) {
     const other = b.children.get(element)
@@ -74,6 +82,12 @@ export const without = (a: FieldSet, b: FieldSet): FieldSet => {
     if (!isEmpty(rest)) children.set(element, rest)
   }
   return node(a.member && !b.member, children)
+}
+
+const overlaps = (a: FieldSet, b: FieldSet): boolean => {
+  if (a.member && b.member) return true
+  for (const element of b.children.keys()) if (a.children.has(element)) return true
+  return false
 }
 
 export const ofPaths = (...paths: readonly Path[]): FieldSet =>
@@ -89,10 +103,12 @@ const insert = (set: FieldSet, path: Path): FieldSet => {
 
 /** The members in Kubernetes' order: those of a node first, then what lies deeper. */
 export function* paths(set: FieldSet, prefix: Path = []): Generator<Path> {
-  const children = [...set.children].sort(([a], [b]) => byElement(a, b))
-  for (const [element, child] of children) if (child.member) yield [...prefix, element]
-  for (const [element, child] of children)
-    if (child.children.size > 0) yield* paths(child, [...prefix, element])
+  const elements = inOrder(set)
+  for (const element of elements) if (set.children.get(element)?.member) yield [...prefix, element]
+  for (const element of elements) {
+    const child = set.children.get(element)
+    if (child && child.children.size > 0) yield* paths(child, [...prefix, element])
+  }
 }
 
 export const equal = (a: FieldSet, b: FieldSet): boolean => {
@@ -159,12 +175,19 @@ export const encode = (set: FieldSet): Obj => {
   return out
 }
 
+const EMPTY: Obj = Object.freeze({})
+
+const inOrder = (set: FieldSet): readonly string[] => {
+  const elements = [...set.children.keys()]
+  return elements.length > 1 ? elements.sort(byElement) : elements
+}
+
 const encodeNode = (set: FieldSet, inner: boolean): Obj => {
+  if (set.children.size === 0) return EMPTY
   const out: Draft = {}
-  if (inner && set.member && set.children.size > 0) out["."] = {}
-  for (const [element, child] of [...set.children].sort(([a], [b]) => byElement(a, b))) {
-    put(out, element, encodeNode(child, true))
-  }
+  if (inner && set.member) out["."] = EMPTY
+  for (const element of inOrder(set))
+    put(out, element, encodeNode(set.children.get(element) ?? nothing, true))
   return Object.freeze(out)
 }
 
@@ -173,10 +196,14 @@ export const valueElement = (value: unknown): string => `v:${goJson(value)}`
 
 /** The element of a keyed list's item; entries in any order. */
 export const keyElement = (entries: readonly (readonly [string, unknown])[]): string =>
-  `k:{${[...entries]
-    .sort(([a], [b]) => byCode(a, b))
-    .map(([name, value]) => `${goJson(name)}:${goJson(value)}`)
-    .join(",")}}`
+  entries.length === 1 && entries[0]
+    ? `k:{${pair(entries[0])}}`
+    : `k:{${[...entries]
+        .sort(([a], [b]) => byCode(a, b))
+        .map(pair)
+        .join(",")}}`
+
+const pair = ([name, value]: readonly [string, unknown]): string => `${goJson(name)}:${goJson(value)}`
 
 const RANK: Readonly<Record<string, number>> = { f: 0, k: 1, v: 2, i: 3 }
 
@@ -209,7 +236,7 @@ export const shown = (path: Path): string => path.map(shownElement).join("")
 
 export const shownElement = (element: string): string => {
   const rest = element.slice(2)
-  switch (element[0]) {
+  switch (element.slice(0, 1)) {
     case "f":
       return `.${rest}`
     case "k":

@@ -59,7 +59,9 @@ export const withAt = <T>(object: T, path: readonly string[], value: unknown): T
 const withKey = (base: Obj, key: string, value: unknown): Obj => {
   if (value === undefined) {
     if (!Object.hasOwn(base, key)) return base
-    return Object.fromEntries(Object.entries(base).filter(([each]) => each !== key))
+    const rest: Draft = {}
+    for (const each of Object.keys(base)) if (each !== key) put(rest, each, base[each])
+    return rest
   }
   const draft: Draft = { ...base }
   put(draft, key, value)
@@ -103,11 +105,13 @@ const isEmpty = (value: unknown): boolean =>
   (Array.isArray(value) ? value.length === 0 : isObj(value) && Object.keys(value).length === 0)
 
 /** JSON as Go prints it inside keys and messages: `<`, `>` and `&` escaped. */
-export const goJson = (value: unknown): string =>
-  JSON.stringify(value).replace(
-    /[<>&\u2028\u2029]/g,
-    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`
-  )
+export const goJson = (value: unknown): string => {
+  const json = JSON.stringify(value)
+  return /[<>&\u2028\u2029]/.test(json) ? escaped(json) : json
+}
+
+const escaped = (json: string): string =>
+  json.replace(/[<>&\u2028\u2029]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`)
 
 /** Order by UTF-16 code units, which for the names of Kubernetes is the order of bytes. */
 export const byCode = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

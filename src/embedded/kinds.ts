@@ -8,7 +8,6 @@ import type {
   JsonObject,
   KubeObject,
   LabelSelector,
-  ObjectMeta,
   OwnerReference,
   PodTemplate,
   Service,
@@ -120,16 +119,7 @@ export interface EndpointSlice extends KubeObject {
   readonly ports?: readonly EndpointPort[] | null
 }
 
-export type {
-  Condition,
-  Deployment,
-  KubeObject,
-  ObjectMeta,
-  OwnerReference,
-  PodTemplate,
-  Service,
-  StatefulSet
-}
+export type { Condition, Deployment, KubeObject, OwnerReference, PodTemplate, Service, StatefulSet }
 
 /** The owner that controls the object. */
 export const controllerOf = (object: KubeObject): OwnerReference | undefined =>

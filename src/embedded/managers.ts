@@ -140,9 +140,10 @@ export const applied = (
   force: boolean
 ): Applied | { readonly conflicts: readonly Conflict[] } => {
   const merged = merge(type, live, config)
-  const set = Fields.without(fieldsOf(type, config), writer.reset)
+  const mentioned = Fields.without(fieldsOf(type, config), writer.reset)
   const id = identity({ ...writer, operation: "Apply" })
   const last = managers.get(id)
+  const set = last && Fields.equal(Fields.difference(mentioned, STRIPPED), last.set) ? last.set : mentioned
   const mine: Manager = { ...writer, operation: "Apply", time: last?.time, set }
   const claimed = new Map(managers).set(id, mine)
   const object = last ? pruned(type, merged, claimed, last.set) : merged
@@ -210,9 +211,13 @@ const settle = (
   return conflicts.length > 0 ? { conflicts } : result
 }
 
+/** Nothing that the applier owned is let go. */
+const isKept = (last: FieldSet, managers: Managers): boolean =>
+  [...managers.values()].some(({ set }) => Fields.isEmpty(Fields.difference(last, set)))
+
 /** Takes away what the applier owned alone and mentions no more. */
 const pruned = (type: Type, merged: unknown, managers: Managers, last: FieldSet): unknown => {
-  if (Fields.isEmpty(last)) return merged
+  if (isKept(last, managers)) return merged
   const named = (set: FieldSet): FieldSet => withNamedFields(type, set)
   const lastNamed = named(last)
   const cut = removeFields(type, merged, lastNamed)

@@ -91,9 +91,7 @@ const aimOf = (cluster: Cluster, request: Request): Aim => {
   if (!target) throw new Refusal(Status.noSuchGroup)
   const resource = find(cluster, target.group, target.version, target.plural)
   if (!resource) {
-    const known = resources(cluster).some(
-      ({ group, version }) => group === target.group && version === target.version
-    )
+    const known = BUILT_IN.some(({ group }) => group === target.group)
     throw new Refusal(known ? Status.unknownPath : Status.noSuchGroup)
   }
   const misplaced = target.namespace !== undefined && !resource.namespaced
@@ -131,7 +129,8 @@ const onCollection = (cluster: Cluster, request: Request, { resource, target }: 
       )
     case "DELETE":
       return removeAll(cluster, request, { resource, target })
-    default:
+    case "PUT":
+    case "PATCH":
       throw new Refusal(Status.methodNotAllowed)
   }
 }
@@ -151,13 +150,13 @@ const onObject = (cluster: Cluster, request: Request, aim: Aim, part: Call["part
       if (part === "all")
         return Deletes.remove(cluster, deletionOf(request, resource), existing(cluster, aim))
       throw new Refusal(Status.methodNotAllowed)
-    default:
+    case "POST":
       throw new Refusal(Status.methodNotAllowed)
   }
 }
 
 const onPatch = (call: Call, request: Request): Outcome => {
-  switch ((request.contentType ?? "").split(";")[0]) {
+  switch ((request.contentType ?? "").split(";")[0] ?? "") {
     case "application/apply-patch+yaml":
       return Changes.apply(call, request.body, request.query["force"] === "true")
     case "application/merge-patch+json":

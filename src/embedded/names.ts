@@ -19,7 +19,7 @@ const tooLong = (value: string, limit: number, unit: "bytes" | "characters"): re
   bytes(value) > limit ? [`must be no more than ${limit} ${unit}`] : []
 
 const bytes = (value: string): number =>
-  value.length < 4096 ? new TextEncoder().encode(value).length : value.length
+  /^[\0-\x7f]*$/.test(value) ? value.length : new TextEncoder().encode(value).length
 
 const rule = (message: string, pattern: string, ...examples: readonly string[]): string =>
   `${message} (e.g. ${examples.map((each) => `'${each}', `).join(" or ")}regex used for validation is '${pattern}')`

@@ -8,8 +8,12 @@ const BINARY = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"]
 const DECIMAL = ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"]
 const NANO = 1_000_000_000n
 
+/** Amounts that are canonical at first sight. */
+const COMMON = /^[1-9]\d?(m|M|G|Mi|Gi)?$/
+
 /** The canonical text of a quantity; undefined where it is none. */
 export const quantity = (given: unknown): string | undefined => {
+  if (typeof given === "string" && COMMON.test(given)) return given
   const parsed = amount(typeof given === "number" ? String(given) : given)
   if (!parsed) return undefined
   const { nano, family } = parsed

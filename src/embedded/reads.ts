@@ -73,10 +73,9 @@ export const list = (cluster: Cluster, scope: Scope): Response => {
     if (prefix !== "" && !key.startsWith(prefix)) break
     if (!accepts(object)) continue
     if (bounded && items.length === limit) {
-      if (next === "") next = key
-      left++
-      if (hasSelector(query)) break
-      continue
+      next = key
+      left = Sorted.count(page.objects, key, namespace === undefined ? "\uffff" : `${namespace}0`)
+      break
     }
     items.push(resource.custom ? object : withoutKind(object))
   }

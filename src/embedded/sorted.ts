@@ -72,6 +72,18 @@ export function* from<K extends string | number, V>(
   }
 }
 
+/** How many keys stand from one key on and before another. */
+export const count = <K extends string | number, V>(map: Sorted<K, V>, key: K, until: K): number =>
+  placeOf(map, until) - placeOf(map, key)
+
+/** How many keys stand before a key. */
+const placeOf = <K extends string | number, V>(map: Sorted<K, V>, key: K): number => {
+  const index = leafOf(map.leaves, key)
+  const leaf = map.leaves[index]
+  const before = map.leaves.slice(0, index).reduce((sum, each) => sum + each.keys.length, 0)
+  return before + (leaf ? lowerBound(leaf.keys, key) : 0)
+}
+
 /** All values in the order of their keys. */
 export const values = <K extends string | number, V>(map: Sorted<K, V>): readonly V[] =>
   map.leaves.flatMap((leaf) => leaf.values)

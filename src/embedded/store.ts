@@ -21,7 +21,13 @@ export const find = (
 ): KubeObject | undefined => Sorted.at(objectsOf(cluster, resource), keyOf(namespace, name))
 
 /** A time as objects carry it, in whole seconds. */
-export const timestamp = (at: number): string => `${new Date(at).toISOString().slice(0, 19)}Z`
+export const timestamp = (at: number): string => {
+  const second = Math.floor(at / 1000)
+  if (last.second !== second)
+    last = { second, text: `${new Date(second * 1000).toISOString().slice(0, 19)}Z` }
+  return last.text
+}
+let last = { second: 0, text: "1970-01-01T00:00:00Z" }
 
 /** The next uid, the same in every run. */
 export const nextUid = (cluster: Cluster): readonly [string, Cluster] => {

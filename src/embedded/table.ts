@@ -110,9 +110,12 @@ const partial = ({ metadata }: KubeObject): object => ({
   metadata
 })
 
+/** A list's own metadata, a token to continue only where there is more. */
 const metadataOf = (body: Readonly<Record<string, unknown>>, isList: boolean): object => {
-  const metadata = (body["metadata"] ?? {}) as Readonly<Record<string, unknown>>
-  return isList ? metadata : { resourceVersion: metadata["resourceVersion"] }
+  const { resourceVersion, ...rest } = (body["metadata"] ?? {}) as Readonly<Record<string, unknown>>
+  if (!isList) return { resourceVersion }
+  const { continue: token, ...others } = rest
+  return { resourceVersion, ...(token ? { continue: token } : {}), ...others }
 }
 
 interface Definition extends Omit<Column, "jsonPath"> {

@@ -5,179 +5,22 @@
  * granular maps field by field, keyed lists item by item, sets value by value, atomic lists and maps as a whole.
  * `undefined` is a value that isn't there; null is one that is, and takes whatever form the other side has.
  */
-import {
-  fieldElement,
-  isEmpty as noFields,
-  keyElement,
-  nothing,
-  shownElement,
-  tree,
-  valueElement,
-  type FieldSet
-} from "./fieldset.ts"
-import { goJson, isList, isObj, put, same, type Draft, type Obj } from "./json.ts"
+import { fieldElement, isEmpty as noFields, leaf, nothing, tree, type FieldSet } from "./fieldset.ts"
+import { child, elementOf, shape } from "./forms.ts"
+import { isList, isObj, put, same, type Draft, type Obj } from "./json.ts"
 import type { ListType, MapType, Type } from "./schema.ts"
-
-type Shape =
-  | { readonly is: "scalar" }
-  | { readonly is: "list"; readonly of: ListType }
-  | { readonly is: "map"; readonly of: MapType }
-
-/** Which of its type's forms a value has; null and what fits none have the type's first one. */
-const shape = (type: Type, value: unknown): Shape => {
-  if (isList(value)) {
-    if (type.list) return { is: "list", of: type.list }
-  } else if (isObj(value)) {
-    if (type.map) return { is: "map", of: type.map }
-  } else if (value !== null && value !== undefined && type.scalar) return SCALAR
-  if (type.map) return { is: "map", of: type.map }
-  if (type.scalar) return SCALAR
-  return type.list ? { is: "list", of: type.list } : SCALAR
-}
-const SCALAR: Shape = { is: "scalar" }
-
-const child = (map: MapType, key: string): Type | undefined => map.fields.get(key)?.type ?? map.element
-
-/** What is wrong with a value, as the server words it (`.spec.foo: field not declared in schema`). */
-export const problems = (type: Type, value: unknown, allowDuplicates: boolean): readonly string[] => {
-  const found: string[] = []
-  check(type, value, "", found, allowDuplicates)
-  return found
-}
-
-const check = (type: Type, value: unknown, path: string, found: string[], duplicates: boolean): void => {
-  if (value === null || value === undefined) return
-  const report = (message: string): void => {
-    found.push(path === "" ? message : `${path}: ${message}`)
-  }
-  const form = shape(type, value)
-  if (form.is === "map") {
-    if (!isObj(value)) return report(`expected map, got &{${goValue(value)}}`)
-    const unknown = Object.keys(value)
-      .filter((key) => !child(form.of, key))
-      .sort()[0]
-    if (unknown !== undefined) {
-      found.push(`${path}.${unknown}: field not declared in schema`)
-      return
-    }
-    for (const key of Object.keys(value)) {
-      const of = child(form.of, key)
-      if (of) check(of, value[key], `${path}.${key}`, found, duplicates)
-    }
-  } else if (form.is === "list") {
-    if (!isList(value)) return report(`expected list, got &{${goValue(value)}}`)
-    checkItems(form.of, value, path, found, duplicates)
-  } else checkScalar(type, value, report)
-}
-
-const checkItems = (
-  list: ListType,
-  items: readonly unknown[],
-  path: string,
-  found: string[],
-  duplicates: boolean
-): void => {
-  const seen = new Set<string>()
-  for (const [index, item] of items.entries()) {
-    let element = `i:${index}`
-    if (list.associative) {
-      const key = itemElement(list, item)
-      if (typeof key !== "string") {
-        found.push(`${path === "" ? "" : `${path}: `}element ${index}: ${key.problem}`)
-        return
-      }
-      element = key
-      if (seen.has(key) && !duplicates) {
-        found.push(`${path === "" ? "" : `${path}: `}duplicate entries for key ${shownElement(key)}`)
-      }
-      seen.add(key)
-    }
-    check(list.element, item, path + shownElement(element), found, duplicates)
-  }
-}
-
-const checkScalar = (type: Type, value: unknown, report: (message: string) => void): void => {
-  switch (type.scalar) {
-    case "numeric":
-      if (typeof value !== "number") report(`expected numeric (int or float), got ${goType(value)}`)
-      return
-    case "string":
-      if (typeof value !== "string")
-        report(`expected string, got &value.valueUnstructured{Value:${goLiteral(value)}}`)
-      return
-    case "boolean":
-      if (typeof value !== "boolean") report(`expected boolean, got &{${goValue(value)}}`)
-      return
-    default:
-      if (isObj(value) || isList(value)) report(`expected any scalar, got &{${goValue(value)}}`)
-  }
-}
-
-const goType = (value: unknown): string => {
-  if (isList(value)) return "[]interface {}"
-  if (isObj(value)) return "map[string]interface {}"
-  if (typeof value === "boolean") return "bool"
-  return typeof value === "number" ? (Number.isInteger(value) ? "int64" : "float64") : "string"
-}
-
-const goValue = (value: unknown): string => {
-  if (isList(value)) return `[${value.map(goValue).join(" ")}]`
-  if (isObj(value)) {
-    const keys = Object.keys(value).sort()
-    return `map[${keys.map((key) => `${key}:${goValue(value[key])}`).join(" ")}]`
-  }
-  return value === null ? "<nil>" : String(value)
-}
-
-const goLiteral = (value: unknown): string => {
-  if (isList(value)) return `[]interface {}{${value.map(goLiteral).join(", ")}}`
-  if (isObj(value)) {
-    const keys = Object.keys(value).sort()
-    return `map[string]interface {}{${keys.map((key) => `${goJson(key)}:${goLiteral(value[key])}`).join(", ")}}`
-  }
-  return typeof value === "string" ? goJson(value) : String(value)
-}
-
-/** The path element of a list's item, or why it has none. */
-export const itemElement = (list: ListType, item: unknown): string | { readonly problem: string } => {
-  if (list.keys.length === 0) {
-    if (isObj(item)) return { problem: "associative list without keys has an element that's a map type" }
-    if (isList(item)) return { problem: "not supported: associative list with lists as elements" }
-    if (item === null)
-      return { problem: "associative list without keys has an element that's an explicit null" }
-    return valueElement(item)
-  }
-  if (item === null) return { problem: "associative list with keys may not have a null element" }
-  if (!isObj(item)) return { problem: "associative list with keys may not have non-map elements" }
-  const keys: [string, unknown][] = []
-  for (const key of list.keys) {
-    const preset = list.element.map?.fields.get(key)?.default
-    if (Object.hasOwn(item, key) && item[key] !== undefined) keys.push([key, item[key]])
-    else if (preset !== undefined) keys.push([key, preset])
-  }
-  if (keys.length > 0) return keyElement(keys)
-  const names = list.keys.map((key) => `"${key}"`).join(" ")
-  return {
-    problem: `associative list with keys has an element that omits all key fields [${names}] (and doesn't have default values for any key fields)`
-  }
-}
-
-const elementOf = (list: ListType, item: unknown): string => {
-  const element = itemElement(list, item)
-  return typeof element === "string" ? element : `v:${goJson(item)}`
-}
 
 /** Every leaf and every item that a value mentions. */
 export const fieldsOf = (type: Type, value: unknown): FieldSet => below(type, value, false)
 
 const below = (type: Type, value: unknown, member: boolean): FieldSet => {
   const form = shape(type, value)
-  if (form.is === "scalar") return tree(true, [])
+  if (form.is === "scalar") return leaf
   if (form.is === "list") {
-    if (!form.of.associative) return tree(true, [])
+    if (!form.of.associative) return leaf
     return isList(value) ? tree(member, itemFields(form.of, value)) : tree(member, [])
   }
-  if (form.of.atomic) return tree(true, [])
+  if (form.of.atomic) return leaf
   if (!isObj(value)) return tree(member, [])
   const children: [string, FieldSet][] = []
   for (const key of Object.keys(value)) {
@@ -196,7 +39,7 @@ function* itemFields(list: ListType, items: readonly unknown[]): Generator<reado
   for (const element of elements) counts.set(element, (counts.get(element) ?? 0) + 1)
   for (const [index, element] of elements.entries()) {
     const once = counts.get(element) === 1
-    yield [element, once ? below(list.element, items[index], true) : tree(true, [])]
+    yield [element, once ? below(list.element, items[index], true) : leaf]
   }
 }
 
@@ -205,44 +48,42 @@ export const merge = (type: Type, left: unknown, right: unknown): unknown => {
   const form = shape(type, right === undefined || (right === null && left !== undefined) ? left : right)
   if (form.is === "map") {
     const [l, r] = [isObj(left) ? left : {}, isObj(right) ? right : {}]
-    if (form.of.atomic || (isBare(l) && isBare(r))) return right !== undefined ? right : left
+    if (form.of.atomic || (isBare(l) && isBare(r))) return chosen(left, right)
     return mergeMaps(form.of, l, r)
   }
   if (form.is === "list") {
     const [l, r] = [isList(left) ? left : [], isList(right) ? right : []]
-    if (!form.of.associative || l.length + r.length === 0) return right !== undefined ? right : left
+    if (!form.of.associative || l.length + r.length === 0) return chosen(left, right)
     return mergeLists(form.of, l, r)
   }
-  return right !== undefined ? right : left
+  return chosen(left, right)
 }
+
+/** The right value, as the left one where they are equal. */
+const chosen = (left: unknown, right: unknown): unknown =>
+  right === undefined || (left !== undefined && same(left, right)) ? left : right
 
 const isBare = (map: Obj): boolean => {
   for (const _ in map) return false
   return true
 }
 
+/** The left map itself where the right one changes nothing. */
 const mergeMaps = (map: MapType, left: Obj, right: Obj): unknown => {
-  const out: Draft = {}
-  let size = 0
-  const add = (key: string, l: unknown, r: unknown): void => {
-    if (l === undefined && r === undefined) return
-    const of = child(map, key)
-    const merged = of ? merge(of, l, r) : r !== undefined ? r : l
-    if (merged === undefined) return
-    put(out, key, merged)
-    size++
-  }
-  for (const key of Object.keys(left)) {
-    const other = Object.hasOwn(right, key) ? right[key] : undefined
-    if (other === undefined && left[key] !== undefined) {
-      put(out, key, left[key])
-      size++
-    } else add(key, left[key], other)
-  }
+  let out: Draft | undefined
   for (const key of Object.keys(right)) {
-    if (!Object.hasOwn(left, key)) add(key, undefined, right[key])
+    const given = right[key]
+    if (given === undefined) continue
+    const before = Object.hasOwn(left, key) ? left[key] : undefined
+    const of = child(map, key)
+    const merged = of ? merge(of, before, given) : given
+    if (merged === before) continue
+    out ??= { ...left }
+    if (merged === undefined) delete out[key]
+    else put(out, key, merged)
   }
-  return size > 0 ? out : undefined
+  if (out) return isBare(out) ? undefined : out
+  return isBare(left) ? undefined : left
 }
 
 /** Items in the order of `right`, those of `left` alone kept where they stood among the shared ones. */
@@ -290,6 +131,7 @@ const mergeLists = (list: ListType, left: readonly unknown[], right: readonly un
       if (next === there) next = shared.shift()
     }
   }
+  if (out.length === left.length && out.every((each, index) => each === left[index])) return left
   return out.length > 0 ? out : undefined
 }
 
@@ -300,9 +142,9 @@ export interface Comparison {
 }
 
 const SAME: Comparison = { removed: nothing, modified: nothing, added: nothing }
-const REMOVED: Comparison = { ...SAME, removed: tree(true, []) }
-const MODIFIED: Comparison = { ...SAME, modified: tree(true, []) }
-const ADDED: Comparison = { ...SAME, added: tree(true, []) }
+const REMOVED: Comparison = { ...SAME, removed: leaf }
+const MODIFIED: Comparison = { ...SAME, modified: leaf }
+const ADDED: Comparison = { ...SAME, added: leaf }
 
 /** What `right` removes, changes and adds. */
 export const compare = (type: Type, left: unknown, right: unknown): Comparison => {

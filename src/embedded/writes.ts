@@ -68,10 +68,13 @@ export const create = (call: Call, given: Obj): Outcome => {
   refuseInvalid(call, placed.object, placed.problems)
   const object = call.strategy.created(placed.object)
   refuseInvalid(call, object, call.strategy.problems(object, undefined, "all"))
-  if (Store.find(cluster, Store.keyOfResource(resource), call.namespace, name)) {
-    throw new Refusal(Status.alreadyExists(resource, name))
+  const told = withWarnings(call, warningsOf(resource, object, undefined))
+  const existing = Store.find(cluster, Store.keyOfResource(resource), call.namespace, name)
+  if (existing) {
+    const taken = Status.alreadyExists(resource, name, Store.isDeleted(existing))
+    throw new Refusal(warned(told, taken))
   }
-  return stored(withWarnings(call, warningsOf(resource, object, undefined)), afterUid, placed, object, 201)
+  return stored(told, afterUid, placed, object, 201)
 }
 
 const withIdentity = (call: Call, object: Obj, cluster: Cluster): readonly [Obj, Cluster] => {

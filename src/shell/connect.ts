@@ -11,10 +11,10 @@
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import type { IncomingHttpHeaders } from "node:http"
 import { readFileSync } from "node:fs"
+import * as http from "node:http"
+import * as https from "node:https"
 import type { Readable } from "node:stream"
-import { Agent, type Dispatcher, ProxyAgent } from "undici"
 import type { Credential, Source, Target } from "./kubeconfig.ts"
 import { Misconfigured } from "./settings.ts"
 import { steady } from "./steady.ts"
@@ -32,7 +32,7 @@ export interface Exchange {
 
 export interface Reply {
   readonly status: number
-  readonly headers: IncomingHttpHeaders
+  readonly headers: http.IncomingHttpHeaders
   readonly body: Readable
 }
 
@@ -53,7 +53,7 @@ interface Material {
 }
 
 interface Live {
-  readonly pool: Dispatcher
+  readonly pool: http.Agent
   readonly material: Material
   /** milliseconds */
   readonly readAt: number
@@ -67,23 +67,20 @@ const ages = { File: 60_000, Plugin: 5_000, Suspect: 2_000 } as const
 /** A connection to the target. Fails where a file can't be read, or a plugin doesn't run, at the start. */
 export const connect = (target: Target): Effect.Effect<Connection, Misconfigured, Scope.Scope> =>
   Effect.gen(function* () {
-    const pools = new Set<Dispatcher>()
+    const pools = new Set<http.Agent>()
     yield* Effect.addFinalizer(() =>
-      Effect.promise(() => Promise.allSettled([...pools].map((p) => p.destroy())))
+      Effect.sync(() => {
+        for (const pool of pools) pool.destroy()
+      })
     )
     const one = yield* Effect.makeSemaphore(1)
     const plugin = yield* pluginOf(target.credential)
 
-    const open = (material: Material): Dispatcher => {
+    const open = (material: Material): http.Agent => {
       const pool = poolOf(target, material)
       pools.add(pool)
       return pool
     }
-    const retire = (pool: Dispatcher): void => {
-      // Waits for what is under way, which may be a watch of ten minutes: nobody waits for that here.
-      void pool.close().finally(() => pools.delete(pool))
-    }
-
     const first = yield* read(target, plugin.headers)
     let live: Live = {
       pool: open(first),
@@ -139,28 +136,46 @@ export const connect = (target: Target): Effect.Effect<Connection, Misconfigured
     return { server: target.server, exchange }
   })
 
-const send = (target: Target, live: Live, request: Exchange) =>
-  Effect.gen(function* () {
-    const abort = yield* Effect.acquireRelease(
-      Effect.sync(() => new AbortController()),
-      (controller) => Effect.sync(() => controller.abort())
+/** Sends one request. A body that nobody reads to its end is destroyed with the scope. */
+const send = (
+  target: Target,
+  live: Live,
+  exchange: Exchange
+): Effect.Effect<Reply, Unreachable, Scope.Scope> =>
+  Effect.uninterruptibleMask((interruptible) =>
+    Effect.tap(interruptible(answered(target, live, exchange)), ({ body }) =>
+      Effect.addFinalizer(() => Effect.sync(() => body.destroy()))
     )
-    const { origin, pathname } = new URL(target.server)
-    const data = yield* Effect.tryPromise({
-      try: () =>
-        live.pool.request({
-          origin,
-          path: (pathname === "/" ? "" : pathname) + request.path,
-          method: request.method,
-          headers: { ...live.material.headers, ...request.headers } as Record<string, string | string[]>,
-          body: request.body ?? null,
-          signal: abort.signal
-        }),
-      catch: (error) => new Unreachable({ message: `${target.server}: ${why(error)}` })
+  )
+
+const answered = (target: Target, { pool, material }: Live, { method, path, headers, body }: Exchange) =>
+  Effect.async<Reply, Unreachable>((resume) => {
+    const { protocol, hostname, port, pathname } = new URL(target.server)
+    const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) }
+    const request = (protocol === "https:" ? https : http).request({
+      agent: pool,
+      protocol,
+      // The brackets of an IPv6 address belong to the URL alone.
+      hostname: hostname.replace(/^\[(.*)\]$/, "$1"),
+      ...(port !== "" && { port }),
+      path: (pathname === "/" ? "" : pathname) + path,
+      method,
+      headers: { ...material.headers, ...headers, ...length } as http.OutgoingHttpHeaders,
+      // Who waits for headers for half a minute waits in vain; a watch is then quiet for minutes.
+      timeout: 30_000
     })
-    // A body that is aborted emits an error, also after the last listener has gone: nobody must die of that.
-    data.body.on("error", () => undefined)
-    return { status: data.statusCode, headers: data.headers, body: data.body as Readable }
+    request.once("timeout", () => request.destroy(new Error("no answer for 30 s")))
+    request.on("error", (error) => {
+      resume(Effect.fail(new Unreachable({ message: `${target.server}: ${why(error)}` })))
+    })
+    request.once("response", (response) => {
+      request.setTimeout(0)
+      // A body that is cut off emits an error, also after the last listener has gone: nobody must die of that.
+      response.on("error", () => undefined)
+      resume(Effect.succeed({ status: response.statusCode ?? 0, headers: response.headers, body: response }))
+    })
+    request.end(body)
+    return Effect.sync(() => request.destroy())
   })
 
 const why = (error: unknown): string => {
@@ -168,23 +183,29 @@ const why = (error: unknown): string => {
   return error instanceof Error ? error.message : String(error)
 }
 
-const poolOf = (target: Target, { ca, cert, key }: Material): Dispatcher => {
-  const tls = {
+/** Below the idle limits of cloud load balancers; a half-open connection is noticed. */
+const KEEP_ALIVE_MS = 30_000
+
+const poolOf = (target: Target, { ca, cert, key }: Material): http.Agent => {
+  const kept = { keepAlive: true, keepAliveMsecs: KEEP_ALIVE_MS, scheduling: "lifo" } as const
+  const { proxy } = target
+  const way = proxy === undefined ? {} : { proxyEnv: { HTTP_PROXY: proxy, HTTPS_PROXY: proxy } }
+  if (!target.server.startsWith("https:")) return new http.Agent({ ...kept, ...way })
+  return new https.Agent({
+    ...kept,
+    ...way,
     ...(ca !== undefined && { ca }),
     ...(cert !== undefined && { cert }),
     ...(key !== undefined && { key }),
     ...(target.serverName !== undefined && { servername: target.serverName }),
-    rejectUnauthorized: !target.insecure,
-    // Notices a half-open connection; below the idle limits of cloud load balancers.
-    keepAlive: true,
-    keepAliveInitialDelay: 30_000,
-    timeout: 10_000
-  }
-  // A watch is quiet for minutes (bodyTimeout); who waits for headers for half a minute waits in vain.
-  const common = { bodyTimeout: 0, headersTimeout: 30_000, keepAliveTimeout: 30_000, allowH2: false }
-  return target.proxy === undefined
-    ? new Agent({ ...common, connect: tls })
-    : new ProxyAgent({ ...common, uri: target.proxy, requestTls: tls })
+    rejectUnauthorized: !target.insecure
+  })
+}
+
+/** Ends a pool's idle connections, and each of the others when it becomes idle. */
+const retire = (pool: http.Agent): void => {
+  pool.maxFreeSockets = 0
+  for (const sockets of Object.values(pool.freeSockets)) for (const socket of sockets ?? []) socket.destroy()
 }
 
 const bytes = (source: Source | undefined): Effect.Effect<Buffer | undefined, Misconfigured> =>

@@ -22,6 +22,7 @@ import { type Due, Observed } from "./observed.ts"
 import { type Queue, queue } from "./queue.ts"
 import { reflect } from "./reflect.ts"
 import { seenChild, type SeenGrid, seenGrid, type SeenNode, seenNode } from "./seen.ts"
+import { steady } from "./steady.ts"
 import { GATHER_MS, tell } from "./tell.ts"
 import { think } from "./think.ts"
 import { type Desk, prune, work } from "./work.ts"
@@ -67,15 +68,11 @@ const pass = (
     const memory = known?.uid === seen.uid ? known : remember(seen.uid)
     memories.set(ref, memory)
     yield* Metric.increment(counter)
-    yield* work(
-      desk,
-      think(desk.observed, seen, memory, { unitGrace, now: yield* Clock.currentTimeMillis }),
-      memory
-    )
+    yield* work(desk, think(desk.observed, seen, memory, { unitGrace, now: yield* steady }), memory)
     yield* prune(desk, seen, memory)
     const latest = desk.observed.grid(kind, key)
     if (latest === undefined) return undefined
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* steady
     const after = think(desk.observed, latest, memory, { unitGrace, now })
     if (after.plan.steps.some(isWork)) return now
     yield* tell(desk, after, memory)
@@ -96,7 +93,8 @@ export const control = (
       observed,
       writing: yield* Effect.makeSemaphore(settings.concurrency),
       concurrency: settings.concurrency,
-      legacy: [settings.legacyManager]
+      legacy: [settings.legacyManager],
+      offset: (yield* Clock.currentTimeMillis) - (yield* steady)
     }
     const memories = new Map<string, Memory>()
     const passes: Queue = yield* queue((ref) => pass(desk, memories, settings.unitGrace, ref))
@@ -104,42 +102,40 @@ export const control = (
       Effect.gen(function* () {
         for (const ref of now) yield* passes.now(ref)
         if (soon.size === 0) return
-        const later = (yield* Clock.currentTimeMillis) + GATHER_MS
+        const later = (yield* steady) + GATHER_MS
         for (const ref of soon) yield* passes.at(ref, later)
       })
     const scope = settings.namespace === "" ? {} : { namespace: settings.namespace }
     const relistSeconds = settings.relistInterval
-    yield* Effect.forkScoped(
-      reflect<SeenNode>({
-        kind: NODE,
+    const nodes = reflect<SeenNode>({
+      kind: NODE,
+      relistSeconds,
+      reduce: seenNode,
+      known: (key) => observed.knownNode(key),
+      onInputs: (inputs) => enqueue(observed.readNodes(inputs))
+    })
+    const grids = (Object.keys(GRIDS) as Grid["kind"][]).map((kind) =>
+      reflect<SeenGrid>({
+        kind: GRIDS[kind],
+        ...scope,
         relistSeconds,
-        reduce: seenNode,
-        known: (key) => observed.knownNode(key),
-        onInputs: (inputs) => enqueue(observed.readNodes(inputs))
+        reduce: seenGrid(kind),
+        known: (key) => observed.grid(kind, key),
+        onInputs: (inputs) => enqueue(observed.readGrids(kind, inputs))
       })
     )
-    for (const kind of Object.keys(GRIDS) as Grid["kind"][])
-      yield* Effect.forkScoped(
-        reflect<SeenGrid>({
-          kind: GRIDS[kind],
-          ...scope,
-          relistSeconds,
-          reduce: seenGrid(kind),
-          known: (key) => observed.grid(kind, key),
-          onInputs: (inputs) => enqueue(observed.readGrids(kind, inputs))
-        })
-      )
-    for (const kind of Object.keys(CHILDREN) as ChildKind[])
-      yield* Effect.forkScoped(
-        reflect<Child>({
-          kind: CHILDREN[kind],
-          ...scope,
-          labelSelector: GRID_SELECTOR,
-          relistSeconds,
-          reduce: seenChild(kind, desk.legacy),
-          known: (key) => observed.child(kind, key),
-          onInputs: (inputs) => enqueue(observed.readChildren(kind, inputs))
-        })
-      )
-    return yield* passes.run
+    const children = (Object.keys(CHILDREN) as ChildKind[]).map((kind) =>
+      reflect<Child>({
+        kind: CHILDREN[kind],
+        ...scope,
+        labelSelector: GRID_SELECTOR,
+        relistSeconds,
+        reduce: seenChild(kind, desk.legacy),
+        known: (key) => observed.child(kind, key),
+        onInputs: (inputs) => enqueue(observed.readChildren(kind, inputs))
+      })
+    )
+    // A defect in one of them ends them all, and with them the process.
+    yield* Effect.all([passes.run, nodes, ...grids, ...children], { concurrency: "unbounded", discard: true })
+    return yield* Effect.never
   })

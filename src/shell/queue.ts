@@ -5,16 +5,16 @@
  * for, the earliest counts. Assumes that a pass doesn't fail: a defect ends the queue, and with it the process.
  * Does not retry, nor bound how many keys run: writes are bounded where they are sent.
  */
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
+import { steady } from "./steady.ts"
 
 export interface Queue {
   /** runs a pass for the key as soon as none is running */
   readonly now: (key: string) => Effect.Effect<void>
-  /** the same at a time, in milliseconds since the epoch */
+  /** the same at a time, in milliseconds as `steady` counts them */
   readonly at: (key: string, time: number) => Effect.Effect<void>
   /** never returns; dies where a pass died */
   readonly run: Effect.Effect<never>
@@ -54,7 +54,7 @@ export const queue = <R>(
         return Effect.void
       })
     const at = (key: string, time: number): Effect.Effect<void> =>
-      Effect.flatMap(Clock.currentTimeMillis, (present) => {
+      Effect.flatMap(steady, (present) => {
         const set = timers.get(key)
         if (set !== undefined && set.time <= time) return Effect.void
         const fiber = fork(Effect.delay(ring(key, time), Math.max(0, time - present)))

@@ -10,7 +10,7 @@
  * *Assumes*: the server sends bookmarks about once a minute.
  * *Does not*: keep objects; decide about retries (core/retry.ts does).
  */
-import * as Chunk from "effect/Chunk"
+import type * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Random from "effect/Random"

@@ -19,6 +19,7 @@ import type { Memory } from "./memory.ts"
 import { gridRef } from "./observed.ts"
 import { report } from "./report.ts"
 import { type SeenGrid, seenGrid } from "./seen.ts"
+import { steady } from "./steady.ts"
 import type { Thought } from "./think.ts"
 import type { Desk } from "./work.ts"
 import { identity, isMalformed } from "./wire.ts"
@@ -52,7 +53,7 @@ const write = (
   )
   return Effect.gen(function* () {
     const answer = yield* Effect.either(desk.writing.withPermits(1)(apply))
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* steady
     if (answer._tag === "Left") {
       memory.statusDue = now + delay(answer.left, memory.statusFailures++, yield* Random.next)
       const told = { grid: gridRef(grid.kind, key), error: answer.left.message }
@@ -70,7 +71,7 @@ const write = (
 /** Looks at status and events where they are due, and makes them due where a pass was the first of a burst. */
 export const tell = (desk: Desk, thought: Thought, memory: Memory): Effect.Effect<void, never, Api> =>
   Effect.gen(function* () {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* steady
     memory.statusDue ??= Math.max(now + GATHER_MS, memory.statusWrittenAt + EVERY_MS)
     if (memory.statusDue > now) return
     memory.statusDue = undefined
@@ -80,7 +81,14 @@ export const tell = (desk: Desk, thought: Thought, memory: Memory): Effect.Effec
     const bad = troubles(plan, children)
     yield* Metric.set(Metric.tagged(troubled, "grid", gridRef(grid.kind, seen.key)), bad.length)
     yield* report(grid, memory.told, [...bad, ...thought.desired.notices])
-    const shown = status({ grid, plan, units, children, now })
+    const shown = status({
+      grid,
+      plan,
+      units,
+      children,
+      now: yield* Clock.currentTimeMillis,
+      offset: desk.offset
+    })
     const digest = statusDigest(shown)
     const altered = digest === memory.statusWritten && now - memory.statusWrittenAt < AGAIN_MS
     if (digest !== seen.statusDigest && !altered) yield* write(desk, seen, memory, shown, digest)

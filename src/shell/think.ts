@@ -37,7 +37,9 @@ const childrenOf = (
     seen.grid,
     wanted.wanted.map(({ name }) => name)
   )
-  for (const [name, { child }] of memory.strangers) if (!children.has(name)) children.set(name, child)
+  for (const [name, { child }] of memory.strangers)
+    if (children.has(name)) memory.strangers.delete(name)
+    else children.set(name, child)
   return children
 }
 

@@ -183,7 +183,10 @@ export const refusal = (code: number, body: unknown, retryAfter: number | undefi
   }
 }
 
-/** Apply reports an object that doesn't fit its schema as a 500 of this text. */
+/** Apply reports an object that doesn't fit its schema, or a quantity that is none, as a 500 of such a text. */
+const unfit = /^failed to (?:create typed patch object|convert new object)\b/
+
+/** Names the field that doesn't fit. */
 const untyped = /^failed to create typed patch object \([^)]*\): (?:errors:\n\s*)?(\.[^\n]*?): ([^\n]*)/
 
 /** Admission says no with whatever status it likes; the object may well be accepted later as it is. */
@@ -191,7 +194,7 @@ const denied = /^admission webhook "|\bdenied (?:the )?request\b/
 
 const reasonOf = (code: number, reason: unknown, message: string, wait: number): FailureReason => {
   if (code === 410 || reason === "Expired" || reason === "Gone") return "Gone"
-  if (code === 500 && message.startsWith("failed to create typed patch object")) return "Invalid"
+  if (code === 500 && unfit.test(message)) return "Invalid"
   if (code === 429 || (code >= 500 && wait > 0)) return "Slow"
   if (code >= 500 || code === 408 || code < 400) return "Unavailable"
   if (code === 404) return "NotFound"

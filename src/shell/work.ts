@@ -4,7 +4,6 @@
  * Guarantees: the answer of a write is in the store before the next pass looks; a step of a plan whose grid was edited
  * meanwhile is left out; a failure delays its own child alone.
  */
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Random from "effect/Random"
@@ -22,6 +21,7 @@ import type { Memory } from "./memory.ts"
 import { gridRef, type Observed } from "./observed.ts"
 import { announce } from "./report.ts"
 import { seenChild, type SeenGrid } from "./seen.ts"
+import { steady } from "./steady.ts"
 import type { Thought } from "./think.ts"
 import { isMalformed } from "./wire.ts"
 
@@ -32,6 +32,8 @@ export interface Desk {
   readonly writing: Effect.Semaphore
   readonly concurrency: number
   readonly legacy: readonly string[]
+  /** what makes times of day of the times of plans and memories, in milliseconds */
+  readonly offset: number
 }
 
 const STRANGER_MS = 30_000
@@ -62,7 +64,7 @@ const learnFailure = (
   failure: Extract<Outcome, { _tag: "Failed" }>["error"]
 ) =>
   Effect.gen(function* () {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* steady
     const jitter = yield* Random.next
     const { name } = step
     const about = {
@@ -110,11 +112,12 @@ const learnChild = (
 const learn = (desk: Desk, task: Task, outcome: Outcome) =>
   Effect.gen(function* () {
     if (outcome._tag === "Failed") return yield* learnFailure(task, outcome.error)
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* steady
     if (outcome._tag !== "Deleted") return learnChild(desk, task, outcome, now)
     const { step, thought, memory } = task
     const child = thought.children.get(step.name)
     memory.held.delete(step.name)
+    memory.strangers.delete(step.name)
     if (child !== undefined)
       desk.observed.readChildren(child.kind, [{ _tag: "Deleted", key: child.key, revision: child.revision }])
   })
@@ -175,12 +178,12 @@ export const prune = (
 ): Effect.Effect<void, never, Api> => {
   if (grid.kind === "ServiceGrid" || typeof grid.metadata.deletionTimestamp === "string") return Effect.void
   const unused = grid.metadata.labels?.[DISTRIBUTED] === "yes" ? [] : unusedTemplates(grid)
-  if (unused.length === 0) return Effect.void
+  if (unused.length === 0) return Effect.sync(() => void memory.held.delete(""))
   const { name, namespace } = grid.metadata
   const templatePool = Object.fromEntries(unused.map((entry) => [entry, null]))
   const patch = { metadata: { resourceVersion: revision }, spec: { templatePool } }
   return Effect.gen(function* () {
-    const now = yield* Clock.currentTimeMillis
+    const now = yield* steady
     const before = memory.held.get("")
     if (before !== undefined && before.until > now) return
     const jitter = yield* Random.next
@@ -191,8 +194,10 @@ export const prune = (
       )
     )
     const told = { grid: gridRef(grid.kind, key), templates: unused.join(", ") }
-    if (answer._tag === "Right")
+    if (answer._tag === "Right") {
+      memory.held.delete("")
       return yield* Effect.logInfo("unused templates removed").pipe(Effect.annotateLogs(told))
+    }
     const about = { failure: answer.left, wanted: told.templates, revision, now, jitter }
     memory.held.set("", failed(before, about))
   })

@@ -67,6 +67,14 @@ export class Kubectl {
     )
   }
 
+  /** The revision of the last write to the cluster, whatever it was. */
+  revision(): Effect.Effect<string, Failed> {
+    return Effect.map(
+      this.#send({ method: "GET", path: `${collection("Node")}?limit=1` }),
+      (body) => (body as { readonly metadata: { readonly resourceVersion: string } }).metadata.resourceVersion
+    )
+  }
+
   /** `kubectl apply --server-side` of some objects, one after the other. */
   apply(objects: readonly KubeObject[]): Effect.Effect<void, Failed> {
     return Effect.forEach(

@@ -38,7 +38,10 @@ export const program = ({ name, file, args }: Start): Effect.Effect<Program, Fai
     const ending = yield* Deferred.make<string>()
     const child = yield* Effect.acquireRelease(
       Effect.sync(() => {
-        const started = spawn(process.execPath, [path, ...args], { stdio: ["ignore", "pipe", "pipe"] })
+        const started = spawn(process.execPath, [path, ...args], {
+          stdio: ["ignore", "pipe", "pipe"],
+          env: withoutOurs(process.env)
+        })
         const end = (how: string): void => {
           Deferred.unsafeDone(ending, Effect.succeed(how))
         }
@@ -63,6 +66,10 @@ export const program = ({ name, file, args }: Start): Effect.Effect<Program, Fai
     )
     return { pid: child.pid ?? 0, words: () => words, ended }
   })
+
+/** The environment without the variables that stand for flags: they were meant for another cluster. */
+const withoutOurs = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("SERVICEGROUP_")))
 
 const stop = (child: ChildProcess, ended: Effect.Effect<unknown>): Effect.Effect<void> =>
   Effect.sync(() => child.kill("SIGTERM")).pipe(

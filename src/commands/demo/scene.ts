@@ -36,8 +36,29 @@ export interface Scene {
   readonly slices: readonly EndpointSlice[]
 }
 
-/** Looks at everything, kind by kind. */
-export const look = (kubectl: Kubectl): Effect.Effect<Scene, Failed> => {
+/** Looks at the cluster; nothing is asked again while nothing was written. */
+export class Sight {
+  readonly #kubectl: Kubectl
+  #last: { readonly revision: string; readonly scene: Scene } | undefined
+
+  constructor(kubectl: Kubectl) {
+    this.#kubectl = kubectl
+  }
+
+  look(): Effect.Effect<Scene, Failed> {
+    return Effect.flatMap(this.#kubectl.revision(), (revision) =>
+      this.#last?.revision === revision
+        ? Effect.succeed(this.#last.scene)
+        : Effect.tap(everything(this.#kubectl), (scene) =>
+            Effect.sync(() => {
+              this.#last = { revision, scene }
+            })
+          )
+    )
+  }
+}
+
+const everything = (kubectl: Kubectl): Effect.Effect<Scene, Failed> => {
   const of = <A extends KubeObject>(kind: string): Effect.Effect<readonly A[], Failed> =>
     Effect.map(kubectl.list<A>(kind), (items) => items.map((item) => ({ ...item, kind })))
   return Effect.all(
@@ -84,6 +105,8 @@ export const readyOf = ({ metadata, spec, status }: Workload): number => {
 export const wantedOf = ({ spec }: Workload): number => spec.replicas ?? 1
 
 export const conditionOf = (
-  object: { readonly status?: { readonly conditions?: readonly Condition[] | null } | null | undefined },
+  object: {
+    readonly status?: { readonly conditions?: readonly Condition[] | null | undefined } | null | undefined
+  },
   type: string
 ): Condition | undefined => object.status?.conditions?.find((each) => each.type === type)

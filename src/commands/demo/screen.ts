@@ -23,7 +23,12 @@ export class Screen {
   }
 
   get width(): number {
-    return this.live ? Math.max(this.#out.columns - 1, 20) : WIDE
+    return this.live ? Math.max(this.#columns - 1, NARROW) : WIDE
+  }
+
+  /** A terminal that doesn't know its size says 0. */
+  get #columns(): number {
+    return this.#out.columns || 80
   }
 
   /** Adds lines that stay, above the table. */
@@ -34,7 +39,7 @@ export class Screen {
   /** Shows the table as it is now; nothing where there is no terminal. */
   show(lines: readonly string[]): void {
     if (!this.live) return
-    const fitting = lines.slice(0, Math.max(this.#out.rows - 2, 1))
+    const fitting = lines.slice(0, Math.max((this.#out.rows || 24) - 2, 1))
     if (fitting.join("\n") !== this.#drawn.join("\n")) this.#draw("", fitting)
   }
 
@@ -64,7 +69,7 @@ export class Screen {
   /** Rows that a line takes now: more than one where the terminal became narrower since. */
   #height(line: string): number {
     const { length } = stripVTControlCharacters(line)
-    return Math.max(Math.ceil(length / Math.max(this.#out.columns, 1)), 1)
+    return Math.max(Math.ceil(length / this.#columns), 1)
   }
 }
 
@@ -78,3 +83,4 @@ export const unread = (out: WriteStream): Effect.Effect<void> =>
   })
 
 const WIDE = 100
+const NARROW = 20

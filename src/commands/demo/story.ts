@@ -5,9 +5,23 @@
  */
 import * as Effect from "effect/Effect"
 import { Failed, type Kubectl } from "./kubectl.ts"
-import { missing, missingLabel, missingService, missingWithoutUnits, podsOf, type Unit } from "./missing.ts"
+import {
+  beijing,
+  canary,
+  end,
+  GRID,
+  grid,
+  guangzhou,
+  HAND_LABEL,
+  KEY,
+  labelled,
+  restarted,
+  service,
+  shanghai
+} from "./expected.ts"
+import { missingWithoutUnits, type Unit } from "./missing.ts"
 import { imageOf, type Scene } from "./scene.ts"
-import { CANARY, CRDS, ECHO, NODES } from "./walkthrough.ts"
+import { CANARY, CRDS, ECHO, NODES, SHANGHAI } from "./walkthrough.ts"
 
 export interface Step {
   readonly title: string
@@ -25,30 +39,10 @@ export interface Step {
 /** How long a unit that lost its last node keeps its Deployment. */
 export const UNIT_GRACE = "2s"
 
-const GRID = "deploymentgrid-demo"
-const SERVICE_GRID = "servicegrid-demo"
-const KEY = "location"
-const OLD = "superedge/echoserver:2.2"
-const NEW = "superedge/echoserver:2.3"
 const WRONG = "superedge/echoserver:9.9"
-const BEIJING = ["bj-1", "bj-2", "bj-3"]
-const GUANGZHOU = ["gz-1", "gz-2", "gz-3"]
-const VISITOR = "sh-1"
-const HAND_LABEL = { name: `${GRID}-beijing`, label: "team", value: "edge" }
 
-const beijing: Unit = { unit: "beijing", nodes: BEIJING, replicas: 2, image: OLD }
-const guangzhou: Unit = { unit: "guangzhou", nodes: GUANGZHOU, replicas: 2, image: OLD }
-const canary: Unit = { unit: "guangzhou", nodes: GUANGZHOU, replicas: 3, image: NEW }
-const shanghai: Unit = { unit: "shanghai", nodes: [VISITOR], replicas: 2, image: OLD }
-
-const grid = (scene: Scene, ...units: readonly Unit[]): readonly string[] =>
-  missing(scene, { grid: GRID, key: KEY, units })
-
-const service = (scene: Scene, endpoints: number): readonly string[] =>
-  missingService(scene, { grid: SERVICE_GRID, topologyKeys: `["${KEY}"]`, endpoints })
-
-const place = (nodes: readonly string[], value: string, kubectl: Kubectl): Effect.Effect<void, Failed> =>
-  Effect.forEach(nodes, (name) => kubectl.label({ kind: "Node", name }, { [KEY]: value }), { discard: true })
+const place = ({ unit, nodes }: Unit, kubectl: Kubectl): Effect.Effect<void, Failed> =>
+  Effect.forEach(nodes, (name) => kubectl.label({ kind: "Node", name }, { [KEY]: unit }), { discard: true })
 
 const deployment = (name: string) => ({ kind: "Deployment", namespace: "default", name })
 
@@ -61,19 +55,6 @@ const edited = (kubectl: Kubectl): Effect.Effect<void, Failed> =>
       : new Failed({ message: `${HAND_LABEL.name} was given image ${WRONG}, but has ${image}` })
   })
 
-/** Pods that are not the ones that were there before. */
-const restarted = (scene: Scene, before: Scene, { unit, nodes }: Unit): readonly string[] => {
-  const uids = new Set(podsOf(before, nodes).map(({ metadata }) => metadata.uid))
-  const fresh = podsOf(scene, nodes).filter(({ metadata }) => !uids.has(metadata.uid))
-  return fresh.length === 0 ? [] : [`${fresh.length} pods of ${unit} were restarted`]
-}
-
-const nodeCommand = JSON.stringify({
-  apiVersion: "v1",
-  kind: "Node",
-  metadata: { name: VISITOR, labels: { [KEY]: "shanghai" } }
-})
-
 /** What a cluster must have before a controller is any use: the kinds. And some nodes. */
 export const prepare = (kubectl: Kubectl): Effect.Effect<void, Failed> =>
   Effect.zipRight(kubectl.apply(CRDS), kubectl.apply(NODES))
@@ -83,6 +64,7 @@ export const STORY: readonly Step[] = [
     title: "A grid for every place",
     says: `Six nodes stand in two cities, but nothing says so yet. A DeploymentGrid asks for one Deployment in every unit, that is for every value of the node label "${KEY}"; a ServiceGrid asks for one Service whose traffic stays in its unit.`,
     commands: [
+      "kubectl apply --server-side -k manifests/crds",
       "kubectl apply --server-side -f manifests/examples/nodes.yaml",
       "kubectl apply --server-side -f manifests/examples/echo-deployment.yaml"
     ],
@@ -94,11 +76,10 @@ export const STORY: readonly Step[] = [
     title: "Nodes are labelled, units appear",
     says: "Two values, so two units: each gets a Deployment of its own, whose pods stay on the unit's nodes.",
     commands: [
-      `kubectl label node ${BEIJING.join(" ")} ${KEY}=beijing`,
-      `kubectl label node ${GUANGZHOU.join(" ")} ${KEY}=guangzhou`
+      `kubectl label node ${beijing.nodes.join(" ")} ${KEY}=beijing`,
+      `kubectl label node ${guangzhou.nodes.join(" ")} ${KEY}=guangzhou`
     ],
-    act: (kubectl) =>
-      Effect.zipRight(place(BEIJING, "beijing", kubectl), place(GUANGZHOU, "guangzhou", kubectl)),
+    act: (kubectl) => Effect.zipRight(place(beijing, kubectl), place(guangzhou, kubectl)),
     missing: (scene) => [...grid(scene, beijing, guangzhou), ...service(scene, 4)],
     outcome: "Two Deployments, two pods each, and one Service for all four."
   },
@@ -126,25 +107,23 @@ export const STORY: readonly Step[] = [
         edited(kubectl),
         kubectl.label(deployment(HAND_LABEL.name), { [HAND_LABEL.label]: HAND_LABEL.value })
       ),
-    missing: (scene) => [...grid(scene, beijing, canary), ...missingLabel(scene, HAND_LABEL)],
-    outcome: `Beijing has ${OLD} again, and keeps the label ${HAND_LABEL.label}=${HAND_LABEL.value}.`
+    missing: (scene) => [...grid(scene, beijing, canary), ...labelled(scene)],
+    outcome: `Beijing has ${beijing.image} again, and keeps the label ${HAND_LABEL.label}=${HAND_LABEL.value}.`
   },
   {
     title: "A node joins, in a place that is new",
     says: "Nobody touches the grid: the label of the node is enough.",
-    commands: [`echo '${nodeCommand}' | kubectl apply --server-side -f -`],
-    act: (kubectl) =>
-      kubectl.apply([
-        { apiVersion: "v1", kind: "Node", metadata: { name: VISITOR, labels: { [KEY]: "shanghai" } } }
-      ]),
+    commands: ["kubectl apply --server-side -f manifests/examples/shanghai.yaml"],
+    act: (kubectl) => kubectl.apply(SHANGHAI),
     missing: (scene) => [...grid(scene, beijing, canary, shanghai), ...service(scene, 7)],
     outcome: "Shanghai has its Deployment."
   },
   {
     title: "A unit's last node leaves",
     says: `The Deployment stays for a grace time, in case that the node comes back (here ${UNIT_GRACE}, --unit-grace), then it goes.`,
-    commands: [`kubectl delete node ${VISITOR}`],
-    act: (kubectl) => kubectl.remove({ kind: "Node", name: VISITOR }),
+    commands: [`kubectl delete node ${shanghai.nodes.join(" ")}`],
+    act: (kubectl) =>
+      Effect.forEach(shanghai.nodes, (name) => kubectl.remove({ kind: "Node", name }), { discard: true }),
     missing: (scene, before) => [
       ...end(scene),
       ...restarted(scene, before, beijing),
@@ -152,12 +131,4 @@ export const STORY: readonly Step[] = [
     ],
     outcome: "Shanghai's Deployment is gone; the others never noticed."
   }
-]
-
-/** What is not as it should be when the story is over. */
-export const end = (scene: Scene): readonly string[] => [
-  ...grid(scene, beijing, canary),
-  ...service(scene, 5),
-  ...missingLabel(scene, HAND_LABEL),
-  ...(scene.nodes.length === 6 ? [] : [`there are ${scene.nodes.length} nodes, not 6`])
 ]

@@ -4,26 +4,30 @@
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { board } from "./board.ts"
+import { board, conditions } from "./board.ts"
 import { Failed, type Kubectl } from "./kubectl.ts"
 import { lastWords, type Program } from "./program.ts"
-import { conditionOf, look, type Scene } from "./scene.ts"
+import type { Scene, Sight } from "./scene.ts"
 import type { Screen } from "./screen.ts"
-import { end, type Step, STORY } from "./story.ts"
+import { end } from "./expected.ts"
+import { type Step, STORY } from "./story.ts"
 
 export interface Telling {
   readonly screen: Screen
   readonly kubectl: Kubectl
+  readonly sight: Sight
   readonly controller: Program
   /** the file by which others reach the cluster */
   readonly kubeconfig: string
+  /** how this program is called here */
+  readonly called: string
   /** end with the story */
   readonly once: boolean
 }
 
 /** Looks, and shows what is there. */
-const glance = ({ kubectl, screen }: Telling): Effect.Effect<Scene, Failed> =>
-  Effect.tap(look(kubectl), (scene) =>
+const glance = ({ sight, screen }: Telling): Effect.Effect<Scene, Failed> =>
+  Effect.tap(sight.look(), (scene) =>
     Effect.sync(() => {
       screen.show(["", ...board(scene, screen.width, screen.paint)])
     })
@@ -43,8 +47,8 @@ const until = (
       const lacking = missing(scene)
       if (lacking.length === 0) return scene
       if ((yield* Clock.currentTimeMillis) > deadline) {
-        const message = `${what}: not there after ${Duration.format(patience)}:\n${lacking.map((each) => `  ${each}`).join("\n")}`
-        return yield* new Failed({ message: lastWords(message, telling.controller.words()) })
+        const said = [`${what}: not there after ${Duration.format(patience)}:`, ...lacking].join("\n  ")
+        return yield* new Failed({ message: lastWords(said, telling.controller.words()) })
       }
       yield* Effect.sleep(GLANCE)
     }
@@ -52,65 +56,58 @@ const until = (
 
 const tell = (telling: Telling, step: Step, number: number): Effect.Effect<void, Failed> =>
   Effect.gen(function* () {
-    const { screen, kubectl } = telling
-    const { bold, dim, green, cyan } = screen.paint
+    const { screen, sight, kubectl } = telling
+    const { bold, green } = screen.paint
     const title = `${number}. ${step.title}`
-    screen.say(
-      "",
-      bold(title),
-      ...screen.wrapped(step.says, "   "),
-      ...step.commands.map((command) => `   ${dim("$")} ${cyan(command)}`)
-    )
-    const before = yield* look(kubectl)
+    screen.say("", bold(title), ...screen.wrapped(step.says, MARGIN), ...typed(screen, step.commands))
+    const before = yield* sight.look()
     yield* step.act(kubectl)
     const scene = yield* until(telling, `step ${title}`, (now) => step.missing(now, before))
-    screen.say(...screen.wrapped(step.outcome, "   ").map(green))
-    if (!screen.live) screen.say(...board(scene, screen.width, screen.paint).map((line) => `   ${line}`))
+    screen.say(...screen.wrapped(step.outcome, MARGIN).map(green))
+    if (!screen.live) screen.say(...boardOf(screen, scene))
     else if (!telling.once) yield* Effect.sleep(READING)
   })
 
-const conditionsOf = (scene: Scene): readonly string[] =>
-  [...scene.grids, ...scene.serviceGrids].flatMap((grid) =>
-    ["Ready", "Progressing", "Degraded"].map((type) => {
-      const { status = "-", reason = "-", message = "-" } = conditionOf(grid, type) ?? {}
-      return `${grid.kind} ${grid.metadata.name}  ${type}=${status}  ${reason}: ${message}`
-    })
-  )
+const typed = ({ paint: { dim, cyan } }: Screen, commands: readonly string[]): readonly string[] =>
+  commands.map((command) => `${MARGIN}${dim("$")} ${cyan(command)}`)
+
+const inset = (lines: readonly string[]): readonly string[] => lines.map((line) => `${MARGIN}${line}`)
+
+const boardOf = ({ width, paint }: Screen, scene: Scene): readonly string[] =>
+  inset(board(scene, width - MARGIN.length, paint))
 
 /** The end state, and whether it is as it should be. */
 const ending = (telling: Telling): Effect.Effect<void, Failed> =>
   Effect.gen(function* () {
-    const { screen, kubectl } = telling
+    const { screen, sight, once } = telling
     const { bold, green } = screen.paint
-    const scene = yield* look(kubectl)
-    screen.show([])
+    const scene = yield* sight.look()
+    if (once) screen.show([])
     screen.say("", bold("The end state"))
-    screen.say(
-      ...[...board(scene, screen.width, screen.paint), ...conditionsOf(scene)].map((line) => `   ${line}`)
-    )
+    if (once || !screen.live) screen.say(...boardOf(screen, scene), "")
+    screen.say(...inset(conditions(scene, screen.width - MARGIN.length, screen.paint)), "")
     const lacking = end(scene)
     if (lacking.length > 0)
       return yield* new Failed({
         message: ["the end state is not as it should be:", ...lacking].join("\n  ")
       })
-    screen.say(green("   All of it is as it should be."))
+    screen.say(green(`${MARGIN}All of it is as it should be.`))
   })
 
-const around = ({ screen, kubectl: { url }, kubeconfig }: Telling): void => {
-  const { bold, cyan, dim } = screen.paint
-  const command = (text: string): string => `   ${dim("$")} ${cyan(text)}`
+const around = ({ screen, kubectl: { url }, kubeconfig, called }: Telling): void => {
   screen.say(
     "",
-    bold("Look around"),
+    screen.paint.bold("Look around"),
     ...screen.wrapped(
-      "The cluster and the controller stay up; change what you like, and see what they make of it.",
-      "   "
+      "Cluster and controller stay up. Change what you like, and see what they make of it.",
+      MARGIN
     ),
-    command(`kubectl --server=${url} get dg,deploy,pods -A -o wide`),
-    command(`kubectl --server=${url} get dg ${"deploymentgrid-demo"} -o yaml`),
-    command(`kubectl --server=${url} label node gz-3 location=shenzhen --overwrite`),
-    command(`servicegroup plan --kubeconfig ${kubeconfig}`),
-    "   Ctrl-C ends it all."
+    ...typed(screen, [
+      `kubectl --server=${url} get dg,deploy,pods -A -o wide`,
+      `kubectl --server=${url} label node gz-3 location=shenzhen --overwrite`,
+      `${called} plan --kubeconfig ${kubeconfig}`
+    ]),
+    `${MARGIN}Ctrl-C ends it all.`
   )
 }
 
@@ -121,17 +118,21 @@ export const told = (telling: Telling): Effect.Effect<void, Failed> =>
     screen.say(
       screen.paint.bold("ServiceGroup: one cluster, many sites"),
       ...screen.wrapped(
-        `A Kubernetes API with six nodes is served at ${kubectl.url}, and the controller runs beside it as process ${controller.pid}. They share nothing but HTTP.`
+        `A Kubernetes API with six nodes is served at ${kubectl.url}, and the controller runs beside it as process ${controller.pid}. They share nothing but HTTP. Each step says what a person would type; the demo sends the same requests.`
       )
     )
     for (const [i, step] of STORY.entries()) yield* tell(telling, step, i + 1)
     yield* ending(telling)
     if (telling.once) return
     around(telling)
-    yield* screen.live ? Effect.forever(Effect.delay(glance(telling), GLANCE)) : Effect.never
+    // Whatever somebody does to the cluster now, be it to delete the kinds: the demo stays.
+    const watching = Effect.delay(Effect.ignore(glance(telling)), GLANCE)
+    yield* screen.live ? Effect.forever(watching) : Effect.never
   })
 
-/** How often the table is looked at. */
+const MARGIN = "   "
+
+/** How often the cluster is looked at. */
 const GLANCE = Duration.millis(60)
 
 /** How long a person reads. */
@@ -139,4 +140,4 @@ const READING = Duration.seconds(1.5)
 
 /** How long a step may take. */
 const PATIENCE = Duration.seconds(30)
-const PATIENCE_ONCE = Duration.seconds(8)
+const PATIENCE_ONCE = Duration.seconds(10)

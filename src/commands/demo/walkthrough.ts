@@ -8,6 +8,7 @@ import statefulSetGrids from "../../../manifests/crds/statefulsetgrids.yaml"
 import canary from "../../../manifests/examples/echo-canary.yaml"
 import echo from "../../../manifests/examples/echo-deployment.yaml"
 import nodes from "../../../manifests/examples/nodes.yaml"
+import shanghai from "../../../manifests/examples/shanghai.yaml"
 import type { KubeObject } from "../../core/kube.ts"
 
 const objects = (text: string): readonly KubeObject[] =>
@@ -25,3 +26,6 @@ export const ECHO: readonly KubeObject[] = objects(echo)
 
 /** The same DeploymentGrid with a pool of templates, of which one unit uses one. */
 export const CANARY: readonly KubeObject[] = objects(canary)
+
+/** One node more, at a place of its own. */
+export const SHANGHAI: readonly KubeObject[] = objects(shanghai)

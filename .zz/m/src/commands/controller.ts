@@ -1,0 +1,43 @@
+/**
+ * `servicegroup controller`: keeps a workload in every unit and one Service for each grid, until it is stopped.
+ */
+import * as Command from "@effect/cli/Command"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Api from "../shell/api.ts"
+import { control } from "../shell/control.ts"
+import { Readiness, serveHealth } from "../shell/health.ts"
+import { logs, options, type Settings } from "../shell/settings.ts"
+import { version } from "./version.ts"
+
+const start = (settings: Settings) =>
+  Effect.zipRight(
+    Effect.logInfo("servicegroup controller").pipe(
+      Effect.annotateLogs({ version, namespace: settings.namespace })
+    ),
+    control(settings)
+  ).pipe(
+    Effect.scoped,
+    Effect.provide(
+      Layer.mergeAll(Api.layer(settings), serveHealth(settings.healthAddress)).pipe(
+        Layer.provideMerge(Readiness.layer)
+      )
+    ),
+    Effect.provide(logs(settings.logFormat))
+  )
+
+export const controllerCommand = Command.make("controller", { settings: options }, ({ settings }) =>
+  start(settings)
+).pipe(
+  Command.withDescription(
+    [
+      "Keep one workload in every unit and one Service for each grid.",
+      "",
+      "Examples:",
+      "  servicegroup controller                                  in a pod, with its own account",
+      "  servicegroup controller --kubeconfig ~/.kube/config --log-format text",
+      "  servicegroup controller --namespace shop --unit-grace 10m",
+      "  SERVICEGROUP_UNIT_GRACE=0s servicegroup controller       each flag has a variable"
+    ].join("\n")
+  )
+)

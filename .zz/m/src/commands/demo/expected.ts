@@ -1,0 +1,43 @@
+/**
+ * What should be there, step by step and at the end: written out, not computed.
+ */
+import { missing, missingLabel, missingService, podsOf, type Unit } from "./missing.ts"
+import type { Scene } from "./scene.ts"
+
+export const GRID = "deploymentgrid-demo"
+const SERVICE_GRID = "servicegrid-demo"
+export const KEY = "location"
+const OLD = "superedge/echoserver:2.2"
+const NEW = "superedge/echoserver:2.3"
+const BEIJING = ["bj-1", "bj-2", "bj-3"]
+const GUANGZHOU = ["gz-1", "gz-2", "gz-3"]
+const VISITOR = "sh-1"
+export const HAND_LABEL = { name: `${GRID}-beijing`, label: "team", value: "edge" }
+
+export const beijing: Unit = { unit: "beijing", nodes: BEIJING, replicas: 2, image: OLD }
+export const guangzhou: Unit = { unit: "guangzhou", nodes: GUANGZHOU, replicas: 2, image: OLD }
+export const canary: Unit = { unit: "guangzhou", nodes: GUANGZHOU, replicas: 3, image: NEW }
+export const shanghai: Unit = { unit: "shanghai", nodes: [VISITOR], replicas: 2, image: OLD }
+
+export const grid = (scene: Scene, ...units: readonly Unit[]): readonly string[] =>
+  missing(scene, { grid: GRID, key: KEY, units })
+
+export const service = (scene: Scene, endpoints: number): readonly string[] =>
+  missingService(scene, { grid: SERVICE_GRID, topologyKeys: `["${KEY}"]`, endpoints })
+
+export const labelled = (scene: Scene): readonly string[] => missingLabel(scene, HAND_LABEL)
+
+/** Pods that are not the ones that were there before. */
+export const restarted = (scene: Scene, before: Scene, { unit, nodes }: Unit): readonly string[] => {
+  const uids = new Set(podsOf(before, nodes).map(({ metadata }) => metadata.uid))
+  const fresh = podsOf(scene, nodes).filter(({ metadata }) => !uids.has(metadata.uid))
+  return fresh.length === 0 ? [] : [`${fresh.length} pods of ${unit} were restarted`]
+}
+
+/** What is not as it should be when the story is over. */
+export const end = (scene: Scene): readonly string[] => [
+  ...grid(scene, beijing, canary),
+  ...service(scene, 5),
+  ...labelled(scene),
+  ...(scene.nodes.length === 6 ? [] : [`there are ${scene.nodes.length} nodes, not 6`])
+]

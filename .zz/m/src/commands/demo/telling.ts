@@ -1,0 +1,142 @@
+/**
+ * Tells the story on the screen: what is done, what comes of it, what there is at the end.
+ */
+import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import { board, conditions } from "./board.ts"
+import { Failed, type Kubectl } from "./kubectl.ts"
+import { lastWords, type Program } from "./program.ts"
+import type { Scene, Sight } from "./scene.ts"
+import type { Screen } from "./screen.ts"
+import { end, type Step, STORY } from "./story.ts"
+
+export interface Telling {
+  readonly screen: Screen
+  readonly kubectl: Kubectl
+  readonly sight: Sight
+  readonly controller: Program
+  /** the file by which others reach the cluster */
+  readonly kubeconfig: string
+  /** how this program is called here */
+  readonly called: string
+  /** end with the story */
+  readonly once: boolean
+}
+
+/** Looks, and shows what is there. */
+const glance = ({ sight, screen }: Telling): Effect.Effect<Scene, Failed> =>
+  Effect.tap(sight.look(), (scene) =>
+    Effect.sync(() => {
+      screen.show(["", ...board(scene, screen.width, screen.paint)])
+    })
+  )
+
+/** Looks again and again until nothing is missing; fails after the deadline, and says what is missing still. */
+const until = (
+  telling: Telling,
+  what: string,
+  missing: (scene: Scene) => readonly string[]
+): Effect.Effect<Scene, Failed> =>
+  Effect.gen(function* () {
+    const patience = telling.once ? PATIENCE_ONCE : PATIENCE
+    const deadline = (yield* Clock.currentTimeMillis) + Duration.toMillis(patience)
+    for (;;) {
+      const scene = yield* glance(telling)
+      const lacking = missing(scene)
+      if (lacking.length === 0) return scene
+      if ((yield* Clock.currentTimeMillis) > deadline) {
+        const said = [`${what}: not there after ${Duration.format(patience)}:`, ...lacking].join("\n  ")
+        return yield* new Failed({ message: lastWords(said, telling.controller.words()) })
+      }
+      yield* Effect.sleep(GLANCE)
+    }
+  })
+
+const tell = (telling: Telling, step: Step, number: number): Effect.Effect<void, Failed> =>
+  Effect.gen(function* () {
+    const { screen, sight, kubectl } = telling
+    const { bold, green } = screen.paint
+    const title = `${number}. ${step.title}`
+    screen.say("", bold(title), ...screen.wrapped(step.says, MARGIN), ...typed(screen, step.commands))
+    const before = yield* sight.look()
+    yield* step.act(kubectl)
+    const scene = yield* until(telling, `step ${title}`, (now) => step.missing(now, before))
+    screen.say(...screen.wrapped(step.outcome, MARGIN).map(green))
+    if (!screen.live) screen.say(...boardOf(screen, scene))
+    else if (!telling.once) yield* Effect.sleep(READING)
+  })
+
+const typed = ({ paint: { dim, cyan } }: Screen, commands: readonly string[]): readonly string[] =>
+  commands.map((command) => `${MARGIN}${dim("$")} ${cyan(command)}`)
+
+const inset = (lines: readonly string[]): readonly string[] => lines.map((line) => `${MARGIN}${line}`)
+
+const boardOf = ({ width, paint }: Screen, scene: Scene): readonly string[] =>
+  inset(board(scene, width - MARGIN.length, paint))
+
+/** The end state, and whether it is as it should be. */
+const ending = (telling: Telling): Effect.Effect<void, Failed> =>
+  Effect.gen(function* () {
+    const { screen, sight, once } = telling
+    const { bold, green } = screen.paint
+    const scene = yield* sight.look()
+    if (once) screen.show([])
+    screen.say("", bold("The end state"))
+    if (once || !screen.live) screen.say(...boardOf(screen, scene), "")
+    screen.say(...inset(conditions(scene, screen.width - MARGIN.length, screen.paint)), "")
+    const lacking = end(scene)
+    if (lacking.length > 0)
+      return yield* new Failed({
+        message: ["the end state is not as it should be:", ...lacking].join("\n  ")
+      })
+    screen.say(green(`${MARGIN}All of it is as it should be.`))
+  })
+
+const around = ({ screen, kubectl: { url }, kubeconfig, called }: Telling): void => {
+  screen.say(
+    "",
+    screen.paint.bold("Look around"),
+    ...screen.wrapped(
+      "Cluster and controller stay up. Change what you like, and see what they make of it.",
+      MARGIN
+    ),
+    ...typed(screen, [
+      `kubectl --server=${url} get dg,deploy,pods -A -o wide`,
+      `kubectl --server=${url} label node gz-3 location=shenzhen --overwrite`,
+      `${called} plan --kubeconfig ${kubeconfig}`
+    ]),
+    `${MARGIN}Ctrl-C ends it all.`
+  )
+}
+
+/** The whole story, its end state and, unless it ends there, how to look around; then what is there is shown for ever. */
+export const told = (telling: Telling): Effect.Effect<void, Failed> =>
+  Effect.gen(function* () {
+    const { screen, kubectl, controller } = telling
+    screen.say(
+      screen.paint.bold("ServiceGroup: one cluster, many sites"),
+      ...screen.wrapped(
+        `A Kubernetes API with six nodes is served at ${kubectl.url}, and the controller runs beside it as process ${controller.pid}. They share nothing but HTTP. Each step says what a person would type; the demo sends the same requests.`
+      )
+    )
+    for (const [i, step] of STORY.entries()) yield* tell(telling, step, i + 1)
+    yield* ending(telling)
+    if (telling.once) return
+    around(telling)
+    // Whatever somebody does to the cluster now, be it to delete the kinds: the demo stays.
+    const watching = Effect.delay(Effect.ignore(glance(telling)), GLANCE)
+    yield* screen.live ? Effect.forever(watching) : Effect.never
+  })
+
+const MARGIN = "   "
+
+/** How often the cluster is looked at. */
+const GLANCE = Duration.millis(60)
+
+/** How long a person reads. */
+const READING = Duration.seconds(1.5)
+
+/** How long a step may take. */
+const PATIENCE = Duration.seconds(30)
+const PATIENCE_ONCE = Duration.seconds(10)

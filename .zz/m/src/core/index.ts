@@ -1,0 +1,34 @@
+/**
+ * The published core of ServiceGroup: the rules that the controller runs, as pure functions over Kubernetes objects.
+ *
+ * No function needs a cluster, a clock or a package, and none writes to its arguments.
+ */
+export * from "./kube.ts"
+export { type ChildKind } from "./schema.ts"
+export {
+  childName,
+  type DeploymentGrid,
+  type Grid,
+  type GridStatus,
+  isLabelKey,
+  isLabelValue,
+  type Refusal,
+  type ServiceGrid,
+  type ServiceGridStatus,
+  type StatefulSetGrid,
+  type WorkloadGrid,
+  type WorkloadGridSpec
+} from "./grid.ts"
+export { unitOf, unitsOf } from "./units.ts"
+export { unusedTemplates, type Workload, workloads, type Workloads } from "./workloads.ts"
+export { service, type Services } from "./service.ts"
+export { child, type Child, type ChildObject, type Owner, type Wanted } from "./child.ts"
+export { desired, type Desired } from "./desired.ts"
+export { type Hold } from "./hold.ts"
+export { plan, type Plan, type PlanInput, type Step } from "./plan.ts"
+export { status, type StatusInput, troubles } from "./status.ts"
+export { ownedTree, wantedTree } from "./fields.ts"
+export { type Difference, differences, digest, type Tree } from "./tree.ts"
+export * as store from "./store.ts"
+export { type Cause, delay, type Failure, type FailureReason, reconnect } from "./retry.ts"
+export { duration } from "./duration.ts"

@@ -1,0 +1,25 @@
+/**
+ * Nodes to units: a unit is the set of nodes that share one value of the grid key.
+ */
+import type { Node } from "./kube.ts"
+
+/** The unit that a node belongs to under a key: the label's value, `undefined` where it is absent or empty. */
+export const unitOf = (key: string, node: Node): string | undefined => {
+  const labels = node.metadata.labels
+  if (labels === null || labels === undefined || !Object.hasOwn(labels, key)) return undefined
+  const value: unknown = labels[key]
+  return typeof value === "string" && value !== "" ? value : undefined
+}
+
+/**
+ * The units of a key: the distinct non-empty values that live nodes give to the label, sorted by code unit.
+ * Live means that the Node object exists: readiness, taints and cordons don't matter, nor the order and number of nodes.
+ */
+export const unitsOf = (key: string, nodes: Iterable<Node>): readonly string[] => {
+  const units = new Set<string>()
+  for (const node of nodes) {
+    const unit = unitOf(key, node)
+    if (unit !== undefined) units.add(unit)
+  }
+  return [...units].sort()
+}

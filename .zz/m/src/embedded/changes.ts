@@ -1,0 +1,318 @@
+/**
+ * What a client asks to be stored: a new object, a whole one, a merge patch or an applied configuration.
+ *
+ * Each is read against its kind, its field manager is noted in `managedFields`, and the rest is done by `writes`.
+ */
+import { byCode, get, isList, goJson, isObj, objAt, text, withAt, type Obj } from "./json.ts"
+import * as Managers from "./managers.ts"
+import { jsonPatched, mergePatched, strategicPatched } from "./patches.ts"
+import { BUILT_IN, PUT_CREATES } from "./served.ts"
+import * as Status from "./status.ts"
+import { Refusal } from "./status.ts"
+import * as Store from "./store.ts"
+import { problems as typedProblems } from "./declared.ts"
+import { shown } from "./fieldset.ts"
+import { create, replace, type Call, type Outcome } from "./writes.ts"
+
+export type Strictness = "Strict" | "Warn" | "Ignore"
+
+/** POST: a new object. */
+export const post = (call: Call, body: unknown, strictness: Strictness): Outcome => {
+  const [read, warnings] = readBody(call, body, strictness)
+  if (text(read, "metadata", "resourceVersion") !== "") {
+    throw new Refusal(Status.internal("resourceVersion should not be set on objects to be created"))
+  }
+  const placed = inNamespace(call, withoutSystem(read))
+  return create({ ...call, warnings }, managedFrom(call, call.strategy.empty, placed, body))
+}
+
+/** PUT: the whole object, or its status. */
+export const put = (call: Call, body: unknown, strictness: Strictness): Outcome => {
+  const [read, warnings] = readBody(call, body, strictness)
+  const placed = inNamespace(call, read)
+  checkName(call, placed)
+  const { resource } = call.strategy
+  const existing = existingOf(call)
+  if (!existing) {
+    if (call.part === "all" && PUT_CREATES.has(resource.kind) && !resource.custom) {
+      if (text(placed, "metadata", "uid") !== "") throw new Refusal(uidMismatch(call, placed))
+      return create({ ...call, warnings }, managedFrom(call, call.strategy.empty, placed, body))
+    }
+    throw new Refusal(Status.notFound(resource, call.name))
+  }
+  const uid = text(placed, "metadata", "uid")
+  if (uid !== "" && uid !== text(existing, "metadata", "uid")) {
+    const { group, plural } = resource
+    const key = [
+      "/registry",
+      group === "" || isBuiltIn(resource.kind, call.strategy.apiVersion) ? "" : group,
+      plural,
+      call.namespace ?? "",
+      call.name
+    ]
+    const at = key.filter((each) => each !== "").join("/")
+    const why = `StorageError: invalid object, Code: 4, Key: ${at}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${text(existing, "metadata", "uid")}`
+    throw new Refusal(Status.conflict(resource, call.name, why))
+  }
+  return replace({ ...call, warnings }, existing, managedFrom(call, existing, placed, body))
+}
+
+const uidMismatch = (call: Call, object: Obj): ReturnType<typeof Status.conflict> =>
+  Status.conflict(
+    call.strategy.resource,
+    call.name,
+    `uid mismatch: the provided object specified uid ${text(object, "metadata", "uid")}, and no existing object was found`
+  )
+
+/** PATCH with a JSON merge patch (RFC 7386). */
+export const mergePatch = (call: Call, body: unknown, strictness: Strictness): Outcome =>
+  patched(call, strictness, (existing) => {
+    if (!isObj(body)) throw new Refusal(Status.badRequest("invalid JSON patch"))
+    return mergePatched(existing, body)
+  })
+
+/** PATCH with a JSON patch (RFC 6902). */
+export const jsonPatch = (call: Call, body: unknown, strictness: Strictness): Outcome =>
+  patched(call, strictness, (existing) => {
+    const next = jsonPatched(existing, isList(body) ? body : [])
+    if (next === undefined) throw new Refusal(Status.unpatchable)
+    return next
+  })
+
+/** PATCH with a strategic merge patch; custom kinds have none. */
+export const strategicPatch = (call: Call, body: unknown, strictness: Strictness): Outcome =>
+  patched(call, strictness, (existing) => strategicPatched(call.strategy.type, existing, body))
+
+/** PATCH that makes the new object from the old one. */
+export const patched = (call: Call, strictness: Strictness, change: (existing: Obj) => unknown): Outcome => {
+  const { resource } = call.strategy
+  const existing = existingOf(call)
+  if (!existing) throw new Refusal(Status.notFound(resource, call.name))
+  const raw = change(existing)
+  const read = call.strategy.read(isObj(raw) ? raw : {})
+  const refuse = (why: string): never => {
+    throw new Refusal(Status.invalid("", "", "", [Status.invalidValue("patch", goJson(raw), why)]))
+  }
+  if ("problem" in read) return refuse(read.problem)
+  if (strictness === "Strict" && read.unknown.length > 0) {
+    return refuse(`strict decoding error: ${read.unknown.join(", ")}`)
+  }
+  const placed = inNamespace(call, read.object)
+  checkName(call, placed)
+  const warnings = strictness === "Warn" ? read.unknown : []
+  return replace({ ...call, warnings }, existing, managedFrom(call, existing, placed, raw))
+}
+
+/** A write of the scale subresource: the replicas, and nothing else. */
+export const scale = (call: Call, existing: Obj, next: Obj, path: readonly string[]): Outcome => {
+  const unchanged = get(existing, ...path) === get(next, ...path)
+  const managers = Managers.read(get(existing, "metadata", "managedFields")) ?? new Map()
+  const owned = unchanged ? managers : Managers.scaled(managers, writer(call), path)
+  return replace(call, existing, withAt(next, ["metadata", "managedFields"], Managers.write(owned)))
+}
+
+/** PATCH that applies a configuration on behalf of a field manager. */
+export const apply = (call: Call, body: unknown, force: boolean): Outcome => {
+  const { strategy } = call
+  const config = configOf(call, body)
+  const existing = existingOf(call)
+  if (!existing && call.part === "status") throw new Refusal(Status.notFound(strategy.resource, call.name))
+  const managers = managersBefore(call, existing)
+  const live = existing ? withAt(existing, ["metadata", "managedFields"], undefined) : strategy.empty
+  const applied = Managers.applied(strategy.type, live, config, managers, writer(call), force)
+  if ("conflicts" in applied) throw new Refusal(conflictOf(applied.conflicts))
+  const merged = applied.object ? readMerged(call, applied.object, config) : live
+  const next = withAt(merged, ["metadata", "managedFields"], Managers.write(applied.managers))
+  if (!existing && text(next, "metadata", "uid") !== "") throw new Refusal(uidMismatch(call, next))
+  const placed = inNamespace(call, next)
+  checkName(call, placed)
+  return existing ? replace(call, existing, placed) : create(call, placed)
+}
+
+const nameOf = (call: Call, object: unknown): string =>
+  `(${text(object, "metadata", "namespace")}/${text(object, "metadata", "name")}; ${kindOf(call)})`
+
+const kindOf = (call: Call): string => {
+  const { group, version, kind } = call.strategy.resource
+  return `${group}/${version}, Kind=${kind}`
+}
+
+const configOf = (call: Call, body: unknown): Obj => {
+  const { strategy } = call
+  if (!isObj(body)) throw new Refusal(Status.badRequest("error decoding patch: the body is no object"))
+  const apiVersion = text(body, "apiVersion")
+  const given = `${apiVersion.includes("/") ? "" : "/"}${apiVersion}, Kind=${text(body, "kind")}`
+  if (given !== kindOf(call)) throw new Refusal(Status.badRequest(`invalid object type: ${given}`))
+  const managed = get(body, "metadata", "managedFields")
+  if (managed !== undefined && managed !== null) {
+    throw new Refusal(Status.badRequest("metadata.managedFields must be nil"))
+  }
+  const problems = typedProblems(strategy.type, body, false)
+  if (problems.length > 0) {
+    const all =
+      problems.length === 1 ? problems[0] : ["errors:", ...problems.map((each) => `  ${each}`)].join("\n")
+    throw new Refusal(Status.internal(`failed to create typed patch object ${nameOf(call, body)}: ${all}`))
+  }
+  return body
+}
+
+/** The managers of the live object; whatever it holds untracked belongs to nobody in particular. */
+const managersBefore = (call: Call, existing: Obj | undefined): Managers.Managers => {
+  if (!existing) return new Map()
+  const managers = Managers.read(get(existing, "metadata", "managedFields")) ?? new Map()
+  if (managers.size > 0) return managers
+  const { strategy } = call
+  const before = { ...writer(call), manager: "before-first-apply" }
+  const live = withAt(existing, ["metadata", "managedFields"], undefined)
+  return Managers.updated(strategy.type, strategy.empty, live, managers, before)
+}
+
+const readMerged = (call: Call, merged: Obj, config: Obj): Obj => {
+  const read = call.strategy.complete(merged)
+  if (!("problem" in read)) return read.object
+  const what = call.strategy.resource.custom
+    ? read.problem
+    : `unable to convert unstructured object to ${kindOf(call)}: ${read.problem}`
+  throw new Refusal(
+    Status.internal(`failed to convert new object ${nameOf(call, config)} to proper version: ${what}`)
+  )
+}
+
+const conflictOf = (conflicts: readonly Managers.Conflict[]): ReturnType<typeof Status.applyConflict> => {
+  const causes = conflicts.map(({ manager, path }) => ({
+    reason: "FieldManagerConflict",
+    message: `conflict with ${shownManager(manager)}`,
+    field: shown(path)
+  }))
+  const [only] = causes
+  if (only && causes.length === 1) {
+    return Status.applyConflict(`Apply failed with 1 conflict: ${only.message}: ${only.field}`, causes)
+  }
+  const byManager = new Map<string, string[]>()
+  for (const { manager, path } of conflicts) {
+    const name = shownManager(manager)
+    byManager.set(name, [...(byManager.get(name) ?? []), shown(path)])
+  }
+  const lines = [...byManager]
+    .sort(([a], [b]) => byCode(a, b))
+    .flatMap(([name, fields]) => [`conflicts with ${name}:`, ...fields.map((each) => `- ${each}`)])
+  return Status.applyConflict(`Apply failed with ${conflicts.length} conflicts: ${lines.join("\n")}`, causes)
+}
+
+const shownManager = (manager: Managers.Manager): string => {
+  const name = goJson(manager.manager)
+  const part = manager.subresource === "" ? name : `${name} with subresource ${goJson(manager.subresource)}`
+  return manager.operation === "Update" ? `${part} using ${manager.apiVersion}` : part
+}
+
+const existingOf = (call: Call): Obj | undefined =>
+  Store.find(call.cluster, Store.keyOfResource(call.strategy.resource), call.namespace, call.name) as
+    Obj | undefined
+
+const readBody = (call: Call, body: unknown, strictness: Strictness): readonly [Obj, readonly string[]] => {
+  const { strategy } = call
+  const { kind, version } = strategy.resource
+  const refuse = (why: string): never => {
+    throw new Refusal(Status.badRequest(why))
+  }
+  if (!isObj(body))
+    return refuse(
+      "the object provided is unrecognized (must be of type " +
+        kind +
+        "): couldn't get version/kind; json parse error"
+    )
+  const cannot = `in version ${goJson(version)} cannot be handled as a ${kind}`
+  const given = text(body, "apiVersion")
+  const named = text(body, "kind")
+  if (given !== "" && given !== strategy.apiVersion) {
+    refuse(
+      isBuiltIn(named || kind, given) || strategy.resource.custom
+        ? `the API version in the data (${given}) does not match the expected API version (${strategy.apiVersion})`
+        : `${kind} ${cannot}: no kind ${goJson(named || kind)} is registered for version ${goJson(given)} in scheme "pkg/runtime/scheme.go:111"`
+    )
+  }
+  if (named !== "" && named !== kind) {
+    const [from, to] = [`${version}.${named}`, `${internalGroup(strategy.resource.group)}.${kind}`]
+    refuse(`${named} ${cannot}: converting (${from}) to (${to}): unknown conversion`)
+  }
+  const read = strategy.read(body)
+  if ("problem" in read)
+    return refuse(`${kind} in version ${goJson(version)} cannot be handled as a ${kind}: ${read.problem}`)
+  if (strictness === "Strict" && read.unknown.length > 0) {
+    refuse(`${kind} ${cannot}: strict decoding error: ${read.unknown.join(", ")}`)
+  }
+  return [read.object, strictness === "Warn" ? read.unknown : []]
+}
+
+const isBuiltIn = (kind: string, apiVersion: string): boolean =>
+  BUILT_IN.some(
+    (each) =>
+      each.kind === kind &&
+      (each.group === "" ? each.version : `${each.group}/${each.version}`) === apiVersion
+  )
+
+/** The package of a group in the server's own types, as its messages name it. */
+const internalGroup = (group: string): string => (group === "" ? "core" : (group.split(".")[0] ?? group))
+
+const withoutSystem = (object: Obj): Obj => {
+  const meta = objAt(object, "metadata")
+  const { uid: _, creationTimestamp: __, deletionTimestamp: ___, selfLink: ____, ...kept } = meta
+  return { ...object, metadata: kept }
+}
+
+const inNamespace = (call: Call, object: Obj): Obj => {
+  const given = text(object, "metadata", "namespace")
+  const wanted = call.strategy.resource.namespaced ? (call.namespace ?? "") : ""
+  if (given === wanted) return object
+  if (given === "") return withAt(object, ["metadata", "namespace"], wanted)
+  throw new Refusal(
+    Status.badRequest(
+      wanted === ""
+        ? "the namespace of the provided object does not match the namespace sent on the request"
+        : "the namespace of the provided object does not match the namespace sent on the request"
+    )
+  )
+}
+
+const checkName = (call: Call, object: Obj): void => {
+  const name = text(object, "metadata", "name")
+  if (name === call.name) return
+  throw new Refusal(
+    Status.badRequest(
+      name === ""
+        ? `the name of the object (${call.name} based on URL) was undeterminable: name must be provided`
+        : `the name of the object (${name}) does not match the name on the URL (${call.name})`
+    )
+  )
+}
+
+const writer = (call: Call): Managers.Writer => ({
+  manager: call.manager,
+  apiVersion: call.strategy.apiVersion,
+  subresource: call.part === "status" ? "status" : "",
+  time: Store.timestamp(call.at),
+  reset: call.strategy.reset(call.part)
+})
+
+/** The object with `managedFields` brought up to date for a write that isn't an apply. */
+const managedFrom = (call: Call, live: Obj, next: Obj, raw: unknown): Obj => {
+  const bare = withAt(next, ["metadata", "managedFields"], undefined)
+  const managers = managersFor(call, live, raw)
+  const tracked = managers.size > 0 || text(live, "metadata", "uid") === ""
+  if (!tracked) return bare
+  const updated = Managers.updated(call.strategy.type, live, bare, managers, writer(call))
+  return withAt(bare, ["metadata", "managedFields"], Managers.write(updated))
+}
+
+/** Those that the request brings along, if it does and may; an empty list, or one empty entry, forgets them all. */
+const managersFor = (call: Call, live: Obj, raw: unknown): Managers.Managers => {
+  const before = (): Managers.Managers => Managers.read(get(live, "metadata", "managedFields")) ?? new Map()
+  if (call.part === "status") return before()
+  const given = get(raw, "metadata", "managedFields")
+  if (!isList(given)) return before()
+  const [first] = given
+  if (given.length === 0 || (given.length === 1 && isObj(first) && Object.keys(first).length === 0))
+    return new Map()
+  const managers = Managers.read(given)
+  return managers && managers.size > 0 ? managers : before()
+}

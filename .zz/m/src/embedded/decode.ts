@@ -1,0 +1,234 @@
+/**
+ * Reading a built-in object as the API server reads it into its own types and writes it again.
+ *
+ * Unknown fields are dropped and reported, null is absent, optional zeros, empty lists and empty maps vanish,
+ * structs that are always there appear, quantities get their canonical form.
+ */
+import { isList, isObj, put, type Draft, type Obj } from "./json.ts"
+import { keepsZero } from "./pointers.ts"
+import { quantity } from "./quantity.ts"
+import type { Field, Type } from "./schema.ts"
+
+export interface Decoded {
+  readonly object: Obj
+  /** `unknown field "spec.foo"` */
+  readonly unknown: readonly string[]
+}
+
+/** The object as the server keeps it, or why it can't be read (as Go's JSON decoder words it). */
+export const decoded = (type: Type, given: Obj): Decoded | { readonly problem: string } => {
+  const reading: Reading = { unknown: [], problem: undefined }
+  const object = decodeStruct(type, given, "", reading)
+  if (reading.problem !== undefined) return { problem: reading.problem }
+  return { object, unknown: reading.unknown }
+}
+
+interface Reading {
+  readonly unknown: string[]
+  problem: string | undefined
+}
+
+/** Optional lists that are written even when they are empty. */
+const ALWAYS: ReadonlySet<string> = new Set([
+  "ProjectedVolumeSource.sources",
+  "ContainerImage.names",
+  "EndpointSlice.endpoints",
+  "EndpointSlice.ports",
+  "CustomResourceDefinitionStatus.conditions",
+  "CustomResourceDefinitionStatus.storedVersions"
+])
+
+const shortName = (type: Type): string => type.name.slice(type.name.lastIndexOf(".") + 1)
+
+/** What reading a struct needs to know of its type, found once. */
+interface Plan {
+  /** fields that are written even when they aren't given, and as what */
+  readonly always: readonly (readonly [string, unknown])[]
+  /** fields whose zero is written */
+  readonly zeros: ReadonlySet<string>
+}
+
+const plans = new WeakMap<Type, Plan>()
+
+const planOf = (type: Type): Plan => {
+  const known = plans.get(type)
+  if (known) return known
+  const fields = [...(type.map?.fields ?? [])]
+  const always = fields.flatMap(([key, field]) => {
+    const preset = absent(type, key, field)
+    return preset === undefined ? [] : ([[key, preset]] as const)
+  })
+  const zeros = fields.filter(
+    ([key, field]) =>
+      field.default !== undefined || field.type.scalar === "untyped" || keepsZero(type.name, key)
+  )
+  const plan: Plan = { always, zeros: new Set(zeros.map(([key]) => key)) }
+  plans.set(type, plan)
+  return plan
+}
+
+const NO_FIELDS: ReadonlyMap<string, Field> = new Map()
+
+const decodeStruct = (type: Type, given: Obj, path: string, reading: Reading): Obj => {
+  const fields = type.map?.fields ?? NO_FIELDS
+  const { always, zeros } = planOf(type)
+  const out: Draft = {}
+  for (const key of Object.keys(given)) {
+    const field = fields.get(key)
+    const value = given[key]
+    if (!field) {
+      reading.unknown.push(`unknown field "${path === "" ? key : `${path}.${key}`}"`)
+      continue
+    }
+    if (value === null || value === undefined) continue
+    const read = decodeValue(field.type, value, path === "" ? key : `${path}.${key}`, reading, type)
+    if (isKept(field, read) || (isZero(read) && zeros.has(key))) put(out, key, read)
+  }
+  for (const [key, preset] of always) if (!Object.hasOwn(out, key)) put(out, key, preset)
+  return out
+}
+
+/** What a field that isn't given is written as; undefined where it isn't written at all. */
+const absent = (type: Type, key: string, field: Field): unknown => {
+  if (isObj(field.default)) return emptyOf(field.type)
+  if (field.default !== undefined) return field.default
+  if (key === "divisor" && field.type.form === "quantity") return "0"
+  if (isTime(field) && ALWAYS_TIMED.test(shortName(type))) return null
+  const isArray = field.type.list !== undefined && field.type.map === undefined
+  const always = (field.required && (isArray || isPointer(field))) || ALWAYS.has(`${shortName(type)}.${key}`)
+  return always ? null : undefined
+}
+
+const isTime = ({ type }: Field): boolean => type.form === "time" || type.form === "microtime"
+
+/** Types whose times are written even when they are unknown. */
+const ALWAYS_TIMED = /Condition$|^ContainerState|^Event(Series)?$/
+
+/** A struct that is required but has no default is a pointer without omitempty: null when it is absent. */
+const isPointer = (field: Field): boolean => field.type.map !== undefined && field.type.map.fields.size > 0
+
+const isZero = (value: unknown): boolean => value === "" || value === 0 || value === false
+
+/** Whether a value is written whatever its field is: it is no zero, no empty list and no empty map. */
+const isKept = (field: Field, value: unknown): boolean => {
+  if (value === null || value === undefined || isZero(value)) return false
+  if (isList(value)) return value.length > 0
+  return !isObj(value) || !isOpenMap(field.type) || Object.keys(value).length > 0
+}
+
+const isOpenMap = (type: Type): boolean => type.map?.declared === true
+
+const decodeValue = (type: Type, value: unknown, path: string, reading: Reading, owner: Type): unknown => {
+  if (type.form === "raw" || (type.map && type.list)) return value
+  const wrong = (): undefined => {
+    reading.problem ??= `json: cannot unmarshal ${jsonType(value)} into Go struct field ${shortName(owner)}.${path} of type ${goType(type)}`
+    return undefined
+  }
+  if (type.map) {
+    if (!isObj(value)) return wrong()
+    const { element } = type.map
+    if (type.map.fields.size > 0 || !element) return decodeStruct(type, value, path, reading)
+    const out: Draft = {}
+    for (const key of Object.keys(value)) {
+      const read = decodeValue(element, value[key] ?? zero(element), path, reading, owner)
+      put(out, key, read)
+    }
+    return out
+  }
+  if (type.list) {
+    if (!isList(value)) return wrong()
+    const { element } = type.list
+    return value.map((item, index) =>
+      item === null
+        ? zero(element)
+        : decodeValue(element, item, isObj(item) ? `${path}[${index}]` : path, reading, owner)
+    )
+  }
+  return decodeScalar(type, value, reading, wrong)
+}
+
+const zero = (type: Type): unknown => {
+  if (type.form === "quantity") return "0"
+  if (type.map)
+    return type.map.fields.size > 0 ? decodeStruct(type, {}, "", { unknown: [], problem: undefined }) : {}
+  if (type.list) return []
+  return type.scalar === "numeric" ? 0 : type.scalar === "boolean" ? false : ""
+}
+
+const decodeScalar = (type: Type, value: unknown, reading: Reading, wrong: () => undefined): unknown => {
+  const is = typeof value
+  switch (type.form) {
+    case "quantity": {
+      const canonical = quantity(value)
+      if (canonical === undefined) reading.problem ??= QUANTITY
+      return canonical
+    }
+    case "intOrString":
+      return is === "number" || is === "string" ? value : wrong()
+    case "time":
+    case "microtime":
+      return is === "string" ? timestamp(value as string, type.form, reading) : wrong()
+    case "int32":
+    case "int64":
+      return is === "number" && Number.isInteger(value) ? value : wrong()
+    case "double":
+    case "bytes":
+    case "raw":
+    case undefined:
+      break
+  }
+  if (type.scalar === "string") return is === "string" ? value : wrong()
+  if (type.scalar === "boolean") return is === "boolean" ? value : wrong()
+  if (type.scalar === "numeric") return is === "number" ? value : wrong()
+  return value
+}
+
+const QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
+
+/** A time that is written as it is read. */
+const PLAIN = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d)T([01]\d|2[0-3]):[0-5]\d:[0-5]\dZ$/
+
+const timestamp = (value: string, form: "time" | "microtime", reading: Reading): string => {
+  if (form === "time" && PLAIN.test(value)) return value
+  const read = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(value)
+    ? Date.parse(value)
+    : NaN
+  if (Number.isNaN(read)) {
+    reading.problem ??= `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05Z07:00": cannot parse ${JSON.stringify(value)} as "2006"`
+    return value
+  }
+  const seconds = new Date(read).toISOString().slice(0, 19)
+  if (form === "time") return `${seconds}Z`
+  const fraction = /\.(\d+)/.exec(value)?.[1] ?? ""
+  return `${seconds}.${fraction.padEnd(6, "0").slice(0, 6)}Z`
+}
+
+const jsonType = (value: unknown): string => {
+  if (isList(value)) return "array"
+  if (isObj(value)) return "object"
+  if (typeof value === "number") return Number.isInteger(value) ? "number" : `number ${value}`
+  return typeof value === "boolean" ? "bool" : typeof value
+}
+
+const goType = (type: Type): string => {
+  if (type.list) return `[]${goType(type.list.element)}`
+  if (type.map) {
+    const { element } = type.map
+    return element && type.map.fields.size === 0 ? `map[string]${goType(element)}` : goName(type)
+  }
+  if (type.form === "int32" || type.form === "int64") return type.form
+  if (type.scalar === "boolean") return "bool"
+  return type.form === "double" ? "float64" : "string"
+}
+
+const goName = (type: Type): string => type.name.split(".").slice(-2).join(".")
+
+/** The object that a kind's write starts from: everything that is always there, and nothing else. */
+export const emptyOf = (type: Type): Obj => {
+  const known = empties.get(type)
+  if (known) return known
+  const empty = decodeStruct(type, {}, "", { unknown: [], problem: undefined })
+  empties.set(type, empty)
+  return empty
+}
+const empties = new WeakMap<Type, Obj>()

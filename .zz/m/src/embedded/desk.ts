@@ -1,0 +1,223 @@
+/**
+ * Requests as they come in over HTTP: each is read, answered by the engine, and written in the form that it asks for.
+ */
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { stringify } from "yaml"
+import { LIMIT, read } from "./body.ts"
+import type { Response } from "./cluster.ts"
+import { document } from "./discovery.ts"
+import type { Engine, Question } from "./engine.ts"
+import { find, resources } from "./model.ts"
+import { formatOf, lineShaper, shaped, type Format, type Include } from "./table.ts"
+import { isWatch, targetOf } from "./verbs.ts"
+import { WatchStream, type Pace } from "./watching.ts"
+
+export class Desk {
+  readonly #engine: Engine
+  readonly #pace: Pace
+
+  constructor(engine: Engine, pace: Pace) {
+    this.#engine = engine
+    this.#pace = pace
+  }
+
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const [path = "/", search = ""] = (request.url ?? "/").split("?", 2)
+    const body = await read(request)
+    if (body._tag === "Lost") return
+    if (body._tag === "TooLarge") {
+      send(
+        request,
+        response,
+        refusal(413, "RequestEntityTooLarge", `Request entity too large: limit is ${LIMIT}`)
+      )
+      return
+    }
+    const { method = "GET", headers } = request
+    if (HEALTH.test(path)) {
+      plain(response, 200, "ok")
+      return
+    }
+    const found = method === "GET" ? document(this.#engine.cluster(), path, headers.accept) : undefined
+    if (found !== undefined) {
+      send(request, response, { code: 200, body: found.body, headers: { "content-type": found.contentType } })
+      return
+    }
+    if (!this.#isServed(path)) {
+      plain(response, 404, "404 page not found\n")
+      return
+    }
+    if (targetOf(path) === undefined) {
+      send(request, response, refusal(404, "NotFound", "the server could not find the requested resource"))
+      return
+    }
+    if (!METHODS.has(method)) {
+      send(
+        request,
+        response,
+        refusal(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
+      )
+      return
+    }
+    const contentType = headers["content-type"]?.split(";")[0]?.trim()
+    if (body.value !== undefined && !READABLE.test(contentType ?? "")) {
+      send(request, response, refusal(415, "UnsupportedMediaType", UNREADABLE))
+      return
+    }
+    const question = {
+      method: method as Question["method"],
+      path,
+      query: Object.fromEntries(new URLSearchParams(search)),
+      contentType,
+      accept: headers.accept,
+      userAgent: headers["user-agent"],
+      body: body.value
+    }
+    this.#ask(request, response, question, body.problem)
+  }
+
+  /**
+   * Whether whoever answers for a path answers with a Status where there is nothing: of built-in groups the API server
+   * itself, of custom kinds only those that are defined.
+   */
+  #isServed(path: string): boolean {
+    const cluster = this.#engine.cluster()
+    const target = targetOf(path)
+    const group = target?.group ?? /^\/apis\/(?<group>[^/]+)\/[^/]+\/?$/.exec(path)?.groups?.["group"]
+    const ofGroup = resources(cluster).filter((each) => each.group === group)
+    if (ofGroup.some((each) => !each.custom)) return true
+    return target !== undefined && find(cluster, target.group, target.version, target.plural) !== undefined
+  }
+
+  #ask(
+    request: IncomingMessage,
+    response: ServerResponse,
+    question: Question,
+    problem: string | undefined
+  ): void {
+    const format = formatOf(question.accept)
+    const target = targetOf(question.path)
+    const resource = target && find(this.#engine.cluster(), target.group, target.version, target.plural)
+    if (format === undefined) {
+      send(request, response, refusal(406, "NotAcceptable", notAcceptable(question.accept)))
+      return
+    }
+    const include = includeOf(question.query["includeObject"])
+    if (question.method === "GET" && isWatch(question.query)) {
+      this.#watch(request, response, question, { format, include })
+      return
+    }
+    const answer = explained(this.#engine.request(question), problem)
+    const plainly = resource === undefined || target?.subresource === "scale" || answer.code >= 400
+    const body = plainly
+      ? answer.body
+      : shaped({ format, include, resource, at: this.#engine.now() }, answer.body)
+    send(request, response, { ...answer, body })
+  }
+
+  #watch(
+    request: IncomingMessage,
+    response: ServerResponse,
+    question: Question,
+    form: { readonly format: Format; readonly include: Include }
+  ): void {
+    const answer = this.#engine.watch(question)
+    if (answer._tag === "Refused") {
+      send(request, response, answer.response)
+      return
+    }
+    const { watch } = answer
+    const shape = lineShaper({ ...form, resource: watch.resource })
+    const stream = new WatchStream(response, watch, (line) => shape(line, this.#engine.now()), this.#pace)
+    const silence = this.#engine.listen(`${watch.resource.group}/${watch.resource.plural}`, (change) => {
+      stream.tell(change)
+    })
+    const bookmarks = setInterval(() => {
+      stream.bookmark(this.#engine.cluster().revision)
+    }, this.#pace.bookmarkEvery)
+    const timeout = setTimeout(
+      () => {
+        stream.bookmark(this.#engine.cluster().revision)
+        stream.end()
+      },
+      (watch.timeoutSeconds ?? LONGEST_WATCH) * 1000
+    )
+    response.once("close", () => {
+      silence()
+      clearInterval(bookmarks)
+      clearTimeout(timeout)
+    })
+    stream.open()
+  }
+}
+
+const send = (request: IncomingMessage, response: ServerResponse, answer: Response): void => {
+  if (response.destroyed) return
+  if (typeof answer.body === "string") {
+    plain(response, answer.code, answer.body)
+    return
+  }
+  const asYaml = (request.headers.accept ?? "").startsWith("application/yaml")
+  const pretty = PRETTY.test(request.headers["user-agent"] ?? "")
+  const text = asYaml
+    ? stringify(answer.body)
+    : `${JSON.stringify(answer.body, undefined, pretty ? 2 : undefined)}\n`
+  const bytes = Buffer.from(text)
+  response.writeHead(answer.code, {
+    "content-type": asYaml ? "application/yaml" : "application/json",
+    "cache-control": "no-cache, private",
+    "content-length": bytes.length,
+    ...answer.headers
+  })
+  response.end(bytes)
+}
+
+const plain = (response: ServerResponse, code: number, text: string): void => {
+  response.writeHead(code, { "content-type": "text/plain; charset=utf-8" })
+  response.end(text)
+}
+
+/** The answer to a body that couldn't be read says what is wrong with it. */
+const explained = (answer: Response, problem: string | undefined): Response => {
+  const body = answer.body as { readonly message?: unknown } | null
+  if (problem === undefined || answer.code !== 400 || typeof body?.message !== "string") return answer
+  return { ...answer, body: { ...body, message: `${body.message}: ${problem}` } }
+}
+
+const refusal = (code: number, reason: string, message: string): Response => ({
+  code,
+  body: {
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Failure",
+    message,
+    reason,
+    ...(code < 410 ? { details: {} } : {}),
+    code
+  }
+})
+
+const includeOf = (value: string | undefined): Include =>
+  value === "Object" || value === "None" ? value : "Metadata"
+
+const HEALTH = /^\/(?:healthz|livez|readyz)(?:\/|$)/
+
+const METHODS: ReadonlySet<string> = new Set(["GET", "POST", "PUT", "PATCH", "DELETE"])
+
+/** Clients that people read answers in get them indented, as the API server does. */
+const PRETTY = /^(?:curl|Wget|Mozilla\/5\.0)/
+
+const notAcceptable = (accept: string | undefined): string =>
+  accept?.includes("application/json")
+    ? "only the following media types are accepted: application/json, application/yaml"
+    : "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/json;stream=watch"
+
+/** Bodies that are JSON or YAML, patches of all kinds among them; a body without a type is JSON. */
+const READABLE = /^(?:application\/(?:[-.\w]+\+)?(?:json|yaml))?$/
+
+const UNREADABLE =
+  "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml"
+
+/** Seconds after which a watch ends that doesn't say when. */
+const LONGEST_WATCH = 3000

@@ -1,0 +1,385 @@
+/**
+ * The API server as a pure function: `(cluster, request) -> (cluster, response, changes)`.
+ *
+ * Not compared with recorded answers of a real server (what is given here is what its sources say, or less):
+ * duplicate keys inside a JSON body (the parser keeps the last one), conversion between versions of a custom kind
+ * (only `apiVersion` differs), the token volume of pods, the names that the server makes up, rules of pod specs
+ * beyond names, images, ports, environment, mounts and resources, dual-stack Services, integer arithmetic in CEL,
+ * rules that a CustomResourceDefinition itself must keep, the order of conflicts of several managers.
+ */
+import * as Changes from "./changes.ts"
+import type { Strictness } from "./changes.ts"
+import {
+  keyOf,
+  type Change,
+  type Cluster,
+  type KubeObject,
+  type Request,
+  type Resource,
+  type Response,
+  type Watch
+} from "./cluster.ts"
+import * as Deletes from "./deletes.ts"
+import { listAt, text, withAt, type Obj } from "./json.ts"
+import { mergePatched } from "./patches.ts"
+import * as Reads from "./reads.ts"
+import { scaled, scaleOf, WORKLOAD } from "./scale.ts"
+import { BUILT_IN } from "./served.ts"
+import * as Sorted from "./sorted.ts"
+import * as Status from "./status.ts"
+import { Refusal } from "./status.ts"
+import * as Store from "./store.ts"
+import { strategyOf } from "./strategy.ts"
+import { targetOf, type Target } from "./verbs.ts"
+import { gone, type Call, type Outcome } from "./writes.ts"
+
+export interface Step {
+  readonly cluster: Cluster
+  readonly response: Response
+  readonly changes: readonly Change[]
+}
+
+const NOTHING: Cluster = {
+  revision: 0,
+  compacted: 0,
+  objects: new Map(),
+  history: Sorted.none,
+  custom: new Map(),
+  counters: { uid: 0, name: 0, ip: 1, port: 0 },
+  addresses: Sorted.none,
+  ports: Sorted.none
+}
+
+/** A cluster as it is right after its start: the system namespaces and the service of the API server. */
+export const start = (time: number): Cluster => {
+  const post = (cluster: Cluster, path: string, body: unknown): Cluster =>
+    step(cluster, { method: "POST", path, query: {}, userAgent: "kube-apiserver", body, at: time }).cluster
+  const namespaces = ["default", "kube-system", "kube-public", "kube-node-lease"]
+  const named = namespaces.reduce(
+    (cluster, name) => post(cluster, "/api/v1/namespaces", { metadata: { name } }),
+    NOTHING
+  )
+  return post(named, "/api/v1/namespaces/default/services", {
+    metadata: { name: "kubernetes", labels: { component: "apiserver", provider: "kubernetes" } },
+    spec: { clusterIP: "10.96.0.1", ports: [{ name: "https", port: 443, targetPort: 6443 }] }
+  })
+}
+
+/** The answer to one request, everything but watches, and the cluster after it. */
+export const step = (cluster: Cluster, request: Request): Step =>
+  refusing(
+    () => answered(cluster, request),
+    (response) => ({ cluster, response, changes: [] })
+  )
+
+const refusing = <A>(run: () => A, refused: (response: Response) => A): A => {
+  try {
+    return run()
+  } catch (error) {
+    if (error instanceof Refusal) return refused(error.response)
+    throw error
+  }
+}
+
+interface Aim {
+  readonly resource: Resource
+  readonly target: Target
+}
+
+const aimOf = (cluster: Cluster, request: Request): Aim => {
+  const target = targetOf(request.path)
+  if (!target) throw new Refusal(Status.noSuchGroup)
+  const resource = find(cluster, target.group, target.version, target.plural)
+  if (!resource) {
+    const known = BUILT_IN.some(({ group }) => group === target.group)
+    throw new Refusal(known ? Status.unknownPath : Status.noSuchGroup)
+  }
+  const misplaced = target.namespace !== undefined && !resource.namespaced
+  const nowhere = target.namespace === undefined && target.name !== undefined && resource.namespaced
+  if (misplaced || nowhere) throw new Refusal(Status.unknownPath)
+  return { resource, target }
+}
+
+const answered = (cluster: Cluster, request: Request): Outcome => {
+  const aim = aimOf(cluster, request)
+  if (request.method !== "GET") checkWriteOptions(request)
+  const { name, subresource } = aim.target
+  if (name === undefined) return onCollection(cluster, request, aim)
+  if (subresource === undefined) return onObject(cluster, request, aim, "all")
+  if (subresource === "status" && aim.resource.status) return onObject(cluster, request, aim, "status")
+  if (subresource === "scale" && aim.resource.scale) return onScale(cluster, request, aim)
+  if (subresource === "binding" && aim.resource.kind === "Pod") return bind(cluster, request, aim)
+  if (subresource === "finalize" && aim.resource.kind === "Namespace") return finalize(cluster, request, aim)
+  throw new Refusal(Status.unknownPath)
+}
+
+const read = (cluster: Cluster, response: Response): Outcome => ({ cluster, response, changes: [] })
+
+const onCollection = (cluster: Cluster, request: Request, { resource, target }: Aim): Outcome => {
+  const scope = { resource, namespace: target.namespace, query: request.query }
+  switch (request.method) {
+    case "GET":
+      return read(cluster, Reads.list(cluster, scope))
+    case "POST":
+      if (resource.namespaced && target.namespace === undefined) throw new Refusal(Status.methodNotAllowed)
+      return Changes.post(
+        callOf(cluster, request, resource, target, "all"),
+        request.body,
+        strictnessOf(request)
+      )
+    case "DELETE":
+      return removeAll(cluster, request, { resource, target })
+    case "PUT":
+    case "PATCH":
+      throw new Refusal(Status.methodNotAllowed)
+  }
+}
+
+const onObject = (cluster: Cluster, request: Request, aim: Aim, part: Call["part"]): Outcome => {
+  const { resource, target } = aim
+  const call = callOf(cluster, request, resource, target, part)
+  switch (request.method) {
+    case "GET":
+      Reads.checkRevision(cluster, request.query)
+      return read(cluster, { code: 200, body: existing(cluster, aim) })
+    case "PUT":
+      return Changes.put(call, request.body, strictnessOf(request))
+    case "PATCH":
+      return onPatch(call, request)
+    case "DELETE":
+      if (part === "all")
+        return Deletes.remove(cluster, deletionOf(request, resource), existing(cluster, aim))
+      throw new Refusal(Status.methodNotAllowed)
+    case "POST":
+      throw new Refusal(Status.methodNotAllowed)
+  }
+}
+
+const onPatch = (call: Call, request: Request): Outcome => {
+  switch ((request.contentType ?? "").split(";")[0] ?? "") {
+    case "application/apply-patch+yaml":
+      return Changes.apply(call, request.body, request.query["force"] === "true")
+    case "application/merge-patch+json":
+      return Changes.mergePatch(call, request.body, strictnessOf(request))
+    case "application/json-patch+json":
+      return Changes.jsonPatch(call, request.body, strictnessOf(request))
+    case "application/strategic-merge-patch+json":
+      if (call.strategy.resource.custom) throw new Refusal(Status.unsupportedMedia(CUSTOM_PATCHES))
+      return Changes.strategicPatch(call, request.body, strictnessOf(request))
+    default:
+      throw new Refusal(Status.unsupportedMedia())
+  }
+}
+
+const CUSTOM_PATCHES = [
+  "application/json-patch+json",
+  "application/merge-patch+json",
+  "application/apply-patch+yaml"
+]
+
+const existing = (cluster: Cluster, { resource, target }: Aim): Obj => {
+  const name = target.name ?? ""
+  const found = Store.find(cluster, Store.keyOfResource(resource), target.namespace, name)
+  if (!found) throw new Refusal(Status.notFound(resource, name))
+  return found as unknown as Obj
+}
+
+const callOf = (
+  cluster: Cluster,
+  request: Request,
+  resource: Resource,
+  target: Target,
+  part: Call["part"]
+): Call => ({
+  cluster,
+  strategy: strategyOf(resource),
+  part,
+  namespace: target.namespace,
+  name: target.name ?? "",
+  manager: request.query["fieldManager"] || managerOf(request.userAgent ?? ""),
+  at: request.at,
+  dryRun: request.query["dryRun"] === "All",
+  warnings: []
+})
+
+/** A client that names no field manager is known by what stands before the slash in its user agent. */
+const managerOf = (userAgent: string): string => (userAgent.split("/")[0] ?? "").slice(0, 128) || "unknown"
+
+const OPTIONS = {
+  GET: "GetOptions",
+  POST: "CreateOptions",
+  PUT: "UpdateOptions",
+  PATCH: "PatchOptions",
+  DELETE: "DeleteOptions"
+}
+
+/** Refuses a write whose query says what can't be said. */
+const checkWriteOptions = (request: Request): void => {
+  const { query, method } = request
+  const problems: Status.Problem[] = []
+  const [manager, dryRun, strictness] = [
+    query["fieldManager"] ?? "",
+    query["dryRun"] ?? "",
+    query["fieldValidation"] ?? ""
+  ]
+  const applies = (request.contentType ?? "").startsWith("application/apply-patch")
+  if (method === "PATCH" && query["force"] !== undefined && !applies) {
+    problems.push(Status.forbiddenField("force", "may not be specified for non-apply patch"))
+  }
+  if (method === "PATCH" && manager === "" && applies) {
+    problems.push(Status.required("fieldManager", "is required for apply patch"))
+  }
+  if (manager.length > 128) problems.push(Status.tooLong("fieldManager", 128))
+  if (dryRun !== "" && dryRun !== "All") problems.push(Status.unsupported("dryRun", [dryRun], ["All"]))
+  if (!["", "Ignore", "Strict", "Warn"].includes(strictness)) {
+    problems.push(Status.unsupported("fieldValidation", strictness, ["", "Ignore", "Strict", "Warn"]))
+  }
+  if (problems.length > 0) throw new Refusal(Status.invalid("meta.k8s.io", OPTIONS[method], "", problems))
+}
+
+const strictnessOf = ({ query }: Request): Strictness => {
+  const asked = query["fieldValidation"]
+  return asked === "Strict" || asked === "Ignore" ? asked : "Warn"
+}
+
+const deletionOf = (request: Request, resource: Resource): Deletes.Deletion => {
+  const options = Deletes.deleteOptions(request.body, request.query)
+  Deletes.checkOptions(options)
+  return {
+    resource,
+    at: request.at,
+    dryRun: request.query["dryRun"] === "All" || listAt(options, "dryRun").includes("All"),
+    options
+  }
+}
+
+const removeAll = (cluster: Cluster, request: Request, { resource, target }: Aim): Outcome => {
+  const scope = { resource, namespace: target.namespace, query: request.query }
+  const { body } = Reads.list(cluster, scope)
+  const deletion = deletionOf(request, resource)
+  let after = cluster
+  const changes: Change[] = []
+  for (const item of listAt(body, "items")) {
+    const [namespace, name] = [text(item, "metadata", "namespace"), text(item, "metadata", "name")]
+    const found = Store.find(after, Store.keyOfResource(resource), namespace, name)
+    if (!found) continue
+    const outcome = Deletes.remove(after, deletion, found as unknown as Obj)
+    after = outcome.cluster
+    changes.push(...outcome.changes)
+  }
+  return { cluster: after, response: { code: 200, body }, changes }
+}
+
+const onScale = (cluster: Cluster, request: Request, aim: Aim): Outcome => {
+  const object = existing(cluster, aim)
+  const paths = aim.resource.scalePaths ?? WORKLOAD
+  if (request.method === "GET") return read(cluster, { code: 200, body: scaleOf(object, paths) })
+  const merges = request.contentType?.startsWith("application/merge-patch") === true
+  if (request.method !== "PUT" && !(request.method === "PATCH" && merges)) {
+    throw new Refusal(request.method === "PATCH" ? Status.unsupportedMedia() : Status.methodNotAllowed)
+  }
+  const wanted = request.method === "PUT" ? request.body : mergePatched(scaleOf(object, paths), request.body)
+  const call = callOf(cluster, request, aim.resource, aim.target, "all")
+  const outcome = Changes.scale(call, object, scaled(object, wanted, paths), paths.spec)
+  return { ...outcome, response: { ...outcome.response, body: scaleOf(outcome.response.body as Obj, paths) } }
+}
+
+/** A pod's node, given by the scheduler. */
+const bind = (cluster: Cluster, request: Request, aim: Aim): Outcome => {
+  if (request.method !== "POST") throw new Refusal(Status.methodNotAllowed)
+  const pod = existing(cluster, aim)
+  const node = text(pod, "spec", "nodeName")
+  if (node !== "") {
+    const why = `pod ${text(pod, "metadata", "name")} is already assigned to node ${JSON.stringify(node)}`
+    throw new Refusal(
+      Status.conflict({ group: "", plural: "pods/binding" }, text(pod, "metadata", "name"), why)
+    )
+  }
+  const scheduled = {
+    type: "PodScheduled",
+    status: "True",
+    lastProbeTime: null,
+    lastTransitionTime: Store.timestamp(request.at)
+  }
+  const others = listAt(pod, "status", "conditions").filter((each) => text(each, "type") !== "PodScheduled")
+  const placed = withAt(pod, ["spec", "nodeName"], text(request.body, "target", "name"))
+  const bound = withAt(placed, ["status", "conditions"], [...others, scheduled])
+  const { cluster: after, change } = Store.written(cluster, Store.keyOfResource(aim.resource), bound)
+  const body = { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 }
+  return { cluster: after, response: { code: 201, body }, changes: [change] }
+}
+
+/** A namespace's own finalizers, emptied when nothing is left in it. */
+const finalize = (cluster: Cluster, request: Request, aim: Aim): Outcome => {
+  if (request.method !== "PUT") throw new Refusal(Status.methodNotAllowed)
+  const namespace = existing(cluster, aim)
+  const finalizers = listAt(request.body, "spec", "finalizers")
+  const emptied = withAt(namespace, ["spec"], finalizers.length > 0 ? { finalizers } : {})
+  const last =
+    finalizers.length === 0 &&
+    Store.isDeleted(namespace) &&
+    listAt(namespace, "metadata", "finalizers").length === 0
+  if (last) return { ...gone(cluster, aim.resource, emptied), response: { code: 200, body: emptied } }
+  const { cluster: after, change } = Store.written(cluster, Store.keyOfResource(aim.resource), emptied)
+  return { cluster: after, response: { code: 200, body: change.object }, changes: [change] }
+}
+
+/** A watch, or the answer that refuses it; on the path of one object it is a plain GET. */
+export const watch = (
+  cluster: Cluster,
+  request: Request
+):
+  | { readonly _tag: "Watch"; readonly watch: Watch }
+  | { readonly _tag: "Refused"; readonly response: Response } =>
+  refusing<ReturnType<typeof watch>>(
+    () => {
+      const { resource, target } = aimOf(cluster, request)
+      if (target.name !== undefined) return { _tag: "Refused", response: step(cluster, request).response }
+      const scope = { resource, namespace: target.namespace, query: request.query }
+      return { _tag: "Watch", watch: Reads.watch(cluster, scope) }
+    },
+    (response) => ({ _tag: "Refused", response })
+  )
+
+/** Every kind that is served, built-in ones first. */
+export const resources = (cluster: Cluster): readonly Resource[] => [...BUILT_IN, ...cluster.custom.values()]
+
+/** The served kind of a group, version and plural. */
+export const find = (
+  cluster: Cluster,
+  group: string,
+  version: string,
+  plural: string
+): Resource | undefined =>
+  builtIn.get(`${group}/${version}/${plural}`) ?? cluster.custom.get(`${group}/${version}/${plural}`)
+
+const builtIn: ReadonlyMap<string, Resource> = new Map(
+  BUILT_IN.map((each) => [`${each.group}/${each.version}/${each.plural}`, each])
+)
+
+/** One object; `resource` is group and plural, `apps/deployments` or `/pods`. */
+export const get = (
+  cluster: Cluster,
+  resource: string,
+  namespace: string | undefined,
+  name: string
+): KubeObject | undefined => Sorted.at(Store.objectsOf(cluster, resource), keyOf(namespace, name))
+
+/** The objects of a resource, in order, of one namespace or of all. */
+export const list = (cluster: Cluster, resource: string, namespace?: string): readonly KubeObject[] => {
+  const objects = Store.objectsOf(cluster, resource)
+  if (namespace === undefined) return Sorted.values(objects)
+  const found: KubeObject[] = []
+  for (const [key, object] of Sorted.from(objects, `${namespace}/`)) {
+    if (!key.startsWith(`${namespace}/`)) break
+    found.push(object)
+  }
+  return found
+}
+
+/** The cluster after its history up to a revision is forgotten. */
+export const compact = (cluster: Cluster, upTo: number): Cluster => {
+  const compacted = Math.min(upTo, cluster.revision)
+  if (compacted <= cluster.compacted) return cluster
+  return { ...cluster, compacted, history: Sorted.dropBelow(cluster.history, compacted + 1) }
+}

@@ -1,0 +1,281 @@
+/**
+ * Lists and watches: selectors, pages of one consistent snapshot, resourceVersion, bookmarks, and 410 where history
+ * is gone.
+ */
+import type { Change, Cluster, KubeObject, Request, Resource, Response, Watch, WatchLine } from "./cluster.ts"
+import { get, objAt, text, withAt, type Obj } from "./json.ts"
+import { fieldSelector, labelSelector } from "./selectors.ts"
+import * as Sorted from "./sorted.ts"
+import * as Status from "./status.ts"
+import { Refusal } from "./status.ts"
+import * as Store from "./store.ts"
+import { strategyOf } from "./strategy.ts"
+
+/** Which objects of a resource a request is about. */
+interface Scope {
+  readonly resource: Resource
+  readonly namespace: string | undefined
+  readonly query: Request["query"]
+}
+
+type Accepts = (object: unknown) => boolean
+
+const filterOf = ({ resource, namespace, query }: Scope): Accepts => {
+  const labels = query["labelSelector"] ?? ""
+  const matches = labelSelector(labels)
+  if (typeof matches !== "function") throw new Refusal(Status.badRequest(matches.problem))
+  const fields = fieldSelector(
+    Store.keyOfResource(resource),
+    resource.namespaced,
+    query["fieldSelector"] ?? ""
+  )
+  if (typeof fields !== "function") throw new Refusal(Status.badRequest(fields.problem))
+  return (object) =>
+    (namespace === undefined || text(object, "metadata", "namespace") === namespace) &&
+    matches(objAt(object, "metadata", "labels")) &&
+    fields(object)
+}
+
+const invalidOptions = (...problems: readonly Status.Problem[]): Refusal =>
+  new Refusal(Status.invalid("meta.k8s.io", "ListOptions", "", problems))
+
+/** The revision of a text; a list and a watch refuse what isn't one in words of their own. */
+const revisionOf = (asked: string, refused: (why: string) => Response): number => {
+  if (/^\d*$/.test(asked)) return Number(asked)
+  const why = `Invalid value: ${JSON.stringify(asked)}: strconv.ParseUint: parsing ${JSON.stringify(asked)}: invalid syntax`
+  throw new Refusal(refused(`resourceVersion: ${why}`))
+}
+
+interface Page {
+  readonly objects: Sorted.Sorted<string, KubeObject>
+  readonly revision: number
+  /** the first key that may stand on the page */
+  readonly start: string
+}
+
+/** Refuses a GET of one object that asks for a revision which isn't there yet. */
+export const checkRevision = (cluster: Cluster, query: Request["query"]): void => {
+  const revision = revisionOf(query["resourceVersion"] ?? "", Status.internal)
+  if (revision > cluster.revision) throw new Refusal(Status.tooLargeVersion(revision, cluster.revision))
+}
+
+/** The answer to a list. */
+export const list = (cluster: Cluster, scope: Scope): Response => {
+  const { resource, namespace, query } = scope
+  const accepts = filterOf(scope)
+  const limit = Number(query["limit"] ?? 0)
+  const page = pageOf(cluster, scope, limit)
+  const bounded = limit > 0 && query["resourceVersion"] !== "0"
+  const prefix = namespace === undefined ? "" : `${namespace}/`
+  const items: unknown[] = []
+  let [next, left] = ["", 0]
+  for (const [key, object] of Sorted.from(page.objects, page.start > prefix ? page.start : prefix)) {
+    if (prefix !== "" && !key.startsWith(prefix)) break
+    if (!accepts(object)) continue
+    if (bounded && items.length === limit) {
+      next = key
+      left = Sorted.count(page.objects, key, namespace === undefined ? "\uffff" : `${namespace}0`)
+      break
+    }
+    items.push(resource.custom ? object : withoutKind(object))
+  }
+  const metadata = {
+    ...(resource.custom ? { continue: "" } : {}),
+    resourceVersion: String(page.revision),
+    ...(next === "" ? {} : { continue: token(page.revision, next) }),
+    ...(next === "" || hasSelector(query) ? {} : { remainingItemCount: left })
+  }
+  const { apiVersion } = strategyOf(resource)
+  return { code: 200, body: { kind: resource.listKind, apiVersion, metadata, items } }
+}
+
+const hasSelector = (query: Request["query"]): boolean =>
+  (query["labelSelector"] ?? "") !== "" || (query["fieldSelector"] ?? "") !== ""
+
+const withoutKind = (object: KubeObject): unknown => {
+  const { kind: _, apiVersion: __, ...rest } = object
+  return rest
+}
+
+const token = (revision: number, start: string): string =>
+  Buffer.from(JSON.stringify({ v: "meta.k8s.io/v1", rv: revision, start })).toString("base64url")
+
+const pageOf = (cluster: Cluster, { resource, query }: Scope, limit: number): Page => {
+  const now = Store.objectsOf(cluster, Store.keyOfResource(resource))
+  const latest: Page = { objects: now, revision: cluster.revision, start: "" }
+  const match = query["resourceVersionMatch"]
+  const asked = query["resourceVersion"] ?? ""
+  if (query["continue"]) return continued(cluster, resource, query["continue"], latest, asked)
+  if (match !== undefined && asked === "") {
+    const why = "resourceVersionMatch is forbidden unless resourceVersion is provided"
+    throw invalidOptions(Status.forbiddenField("resourceVersionMatch", why))
+  }
+  if (match !== undefined && match !== "Exact" && match !== "NotOlderThan") {
+    throw invalidOptions(Status.unsupported("resourceVersionMatch", match, ["Exact", "NotOlderThan"]))
+  }
+  if (match === "Exact" && asked === "0") {
+    const why = 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
+    throw invalidOptions(Status.forbiddenField("resourceVersionMatch", why))
+  }
+  const revision = revisionOf(asked, (why) => Status.badRequest(`invalid resource version: ${why}`))
+  if (revision > cluster.revision) throw new Refusal(Status.tooLargeVersion(revision, cluster.revision))
+  const exact = match === "Exact" || (match === undefined && limit > 0 && revision > 0)
+  if (!exact) return latest
+  if (revision < cluster.compacted) {
+    throw new Refusal(Status.expired("The resourceVersion for the provided list is too old."))
+  }
+  return { objects: at(cluster, resource, revision), revision, start: "" }
+}
+
+const continued = (
+  cluster: Cluster,
+  resource: Resource,
+  given: string,
+  latest: Page,
+  asked: string
+): Page => {
+  const refuse = (why: string): never => {
+    throw new Refusal(Status.badRequest(`invalid continue token: continue key is not valid: ${why}`))
+  }
+  if (asked !== "" && asked !== "0") {
+    throw new Refusal(Status.badRequest("specifying resource version is not allowed when using continue"))
+  }
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(Buffer.from(given, "base64url").toString("utf8"))
+  } catch (error) {
+    return refuse(String(error))
+  }
+  const [revision, start] = [get(parsed, "rv"), text(parsed, "start")]
+  if (typeof revision !== "number" || start === "") return refuse("incorrect encoded start key")
+  if (revision < 0) return { ...latest, start }
+  if (revision >= cluster.compacted) return { objects: at(cluster, resource, revision), revision, start }
+  const expired = Status.expired(EXPIRED)
+  throw new Refusal({
+    ...expired,
+    body: withAt(expired.body, ["metadata"], { continue: token(-1, start) })
+  })
+}
+
+const EXPIRED =
+  "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list."
+
+/** The objects as they were at an earlier revision that isn't forgotten. */
+const at = (cluster: Cluster, resource: Resource, revision: number): Sorted.Sorted<string, KubeObject> => {
+  const key = Store.keyOfResource(resource)
+  let objects = Store.objectsOf(cluster, key)
+  const later = [...Sorted.from(cluster.history, revision + 1)].map(([, change]) => change)
+  for (const change of later.reverse()) {
+    if (change.resource !== key) continue
+    const name = nameOf(change.object)
+    objects = change.before ? Sorted.put(objects, name, change.before) : Sorted.without(objects, name)
+  }
+  return objects
+}
+
+const nameOf = ({ metadata: { namespace, name } }: KubeObject): string =>
+  namespace ? `${namespace}/${name}` : name
+
+/** A watch on a resource, with the lines that it begins with. */
+export const watch = (cluster: Cluster, scope: Scope): Watch => {
+  const { query, resource } = scope
+  const accepts = filterOf(scope)
+  const asked = query["resourceVersion"] ?? ""
+  const revision = revisionOf(asked, Status.internal)
+  const wanted = query["sendInitialEvents"] === "true"
+  checkInitial(query, wanted)
+  const told = lineOf(Store.keyOfResource(resource), accepts)
+  const from = wanted || revision === 0 ? cluster.revision : revision
+  const seconds = Number(query["timeoutSeconds"] ?? 0)
+  return {
+    resource,
+    initial: initialLines(cluster, scope, accepts, told, revision, wanted),
+    bookmarks: query["allowWatchBookmarks"] === "true",
+    timeoutSeconds: seconds > 0 ? seconds : undefined,
+    accepts: (change) => (change.revision > from ? told(change) : undefined),
+    bookmark: (current) => bookmarkOf(resource, current, false)
+  }
+}
+
+const checkInitial = (query: Request["query"], wanted: boolean): void => {
+  const match = query["resourceVersionMatch"]
+  if (query["sendInitialEvents"] === undefined) {
+    if (match !== undefined) {
+      const why = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
+      throw invalidOptions(Status.forbiddenField("resourceVersionMatch", why))
+    }
+    return
+  }
+  if (match !== "NotOlderThan") {
+    const why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
+    const wrong =
+      match === undefined ? [] : [Status.unsupported("resourceVersionMatch", match, ["NotOlderThan"])]
+    throw invalidOptions(Status.forbiddenField("resourceVersionMatch", why), ...wrong)
+  }
+  if (wanted && query["allowWatchBookmarks"] !== "true") {
+    const why = "sendInitialEvents is forbidden for watch unless allowWatchBookmarks is set to true"
+    throw invalidOptions(Status.forbiddenField("sendInitialEvents", why))
+  }
+}
+
+type Told = (change: Change) => WatchLine | undefined
+
+const lineOf =
+  (key: string, accepts: Accepts): Told =>
+  (change) => {
+    if (change.resource !== key) return undefined
+    const before = change.before !== undefined && accepts(change.before)
+    const after = change.type !== "DELETED" && accepts(change.object)
+    if (before && after) return { type: "MODIFIED", object: change.object }
+    if (after) return { type: "ADDED", object: change.object }
+    if (!before) return undefined
+    if (change.type === "DELETED") return { type: "DELETED", object: change.object }
+    const last = withAt(change.before, ["metadata", "resourceVersion"], String(change.revision))
+    return { type: "DELETED", object: last }
+  }
+
+const initialLines = (
+  cluster: Cluster,
+  { resource, namespace, query }: Scope,
+  accepts: Accepts,
+  told: Told,
+  revision: number,
+  wanted: boolean
+): readonly WatchLine[] => {
+  const lines: WatchLine[] = []
+  const skips = query["sendInitialEvents"] === "false"
+  if (wanted && revision > cluster.revision) {
+    throw new Refusal(Status.tooLargeVersion(revision, cluster.revision))
+  }
+  if (wanted || (revision === 0 && !skips)) {
+    const prefix = namespace === undefined ? "" : `${namespace}/`
+    for (const [key, object] of Sorted.from(
+      Store.objectsOf(cluster, Store.keyOfResource(resource)),
+      prefix
+    )) {
+      if (prefix !== "" && !key.startsWith(prefix)) break
+      if (accepts(object)) lines.push({ type: "ADDED", object })
+    }
+    if (wanted) lines.push(bookmarkOf(resource, cluster.revision, true))
+    return lines
+  }
+  if (revision === 0) return lines
+  if (revision < cluster.compacted) return [tooOld(revision, cluster.compacted)]
+  for (const [, change] of Sorted.from(cluster.history, revision + 1)) {
+    const line = told(change)
+    if (line) lines.push(line)
+  }
+  return lines
+}
+
+const tooOld = (revision: number, compacted: number): WatchLine => ({
+  type: "ERROR",
+  object: Status.expired(`too old resource version: ${revision} (${compacted})`).body
+})
+
+const bookmarkOf = (resource: Resource, revision: number, ends: boolean): WatchLine => {
+  const { empty } = strategyOf(resource)
+  const annotations = ends ? { annotations: { "k8s.io/initial-events-end": "true" } } : {}
+  const object: Obj = { ...empty, metadata: { resourceVersion: String(revision), ...annotations } }
+  return { type: "BOOKMARK", object }
+}

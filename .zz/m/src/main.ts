@@ -1,0 +1,16 @@
+/** Composes the commands; nothing else. */
+import * as Command from "@effect/cli/Command"
+import { controllerCommand } from "./commands/controller.ts"
+import { demoCommand } from "./commands/demo.ts"
+import { planCommand } from "./commands/plan.ts"
+import { run } from "./commands/run.ts"
+import { versionCommand } from "./commands/version.ts"
+
+run(
+  Command.make("servicegroup").pipe(
+    Command.withDescription(
+      "One cluster, many sites: a workload in every unit, traffic that stays in its unit."
+    ),
+    Command.withSubcommands([controllerCommand, demoCommand, planCommand, versionCommand])
+  )
+)

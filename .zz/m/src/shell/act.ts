@@ -1,0 +1,127 @@
+/**
+ * Carries out one step of a plan: one or two requests, and what came of them.
+ *
+ * Guarantees: a child is created by an apply that succeeds only where no object has its name (`resourceVersion: "1"`), and
+ * changed, taken over or deleted under its uid, so that a stale view never writes into a foreign object. Nothing
+ * is retried here: a failure is an outcome.
+ */
+import * as Effect from "effect/Effect"
+import {
+  type ChildObject,
+  MANAGER,
+  ownership,
+  REPLICAS_MANAGER,
+  strategySwitch,
+  SWITCH_MANAGER,
+  type Wanted
+} from "../core/child.ts"
+import { childKind, childObject } from "../core/desired.ts"
+import type { Grid } from "../core/grid.ts"
+import type { Step } from "../core/plan.ts"
+import { Api, type ApiError } from "./api.ts"
+import { CHILDREN } from "./kinds.ts"
+
+/** A step that sends something. */
+export type Work = Extract<
+  Step,
+  { readonly _tag: "Create" | "Change" | "TakeOver" | "HandOver" | "Switch" | "Delete" }
+>
+
+export const isWork = (step: Step): step is Work =>
+  step._tag === "Create" ||
+  step._tag === "Change" ||
+  step._tag === "TakeOver" ||
+  step._tag === "HandOver" ||
+  step._tag === "Switch" ||
+  step._tag === "Delete"
+
+export type Outcome =
+  /** the child as the server has it now */
+  | { readonly _tag: "Written"; readonly object: unknown }
+  /** the name is taken by an object that the controller had not seen */
+  | { readonly _tag: "Taken"; readonly object: unknown }
+  | { readonly _tag: "Deleted" }
+  | { readonly _tag: "Failed"; readonly error: ApiError }
+
+const withMeta = (
+  object: ChildObject,
+  meta: { readonly uid?: string; readonly resourceVersion?: string }
+): ChildObject => ({
+  ...object,
+  metadata: { ...object.metadata, ...meta }
+})
+
+const ours = { manager: MANAGER, force: true }
+
+/** What a step writes to, and under which legacy managers SuperEdge's children stand. */
+export interface Subject {
+  readonly grid: Grid
+  readonly legacy: readonly string[]
+  readonly wanted: Wanted | undefined
+}
+
+const attempt = (step: Work, { grid, legacy, wanted }: Subject): Effect.Effect<Outcome, ApiError, Api> =>
+  Effect.gen(function* () {
+    const api = yield* Api
+    const kind = CHILDREN[childKind(grid)]
+    const namespace = grid.metadata.namespace ?? ""
+    const written = (object: unknown): Outcome => ({ _tag: "Written", object })
+    switch (step._tag) {
+      case "Create":
+      case "Change": {
+        const object = childObject(grid, step.unit)
+        if (object === undefined)
+          return yield* Effect.dieMessage(`${step.name} is planned and refused at once`)
+        const meta = step._tag === "Create" ? { resourceVersion: "1" } : { uid: step.uid }
+        return written(yield* api.apply(kind, withMeta(object, meta), ours))
+      }
+      case "HandOver": {
+        const metadata = { name: step.name, namespace, uid: step.uid }
+        const object = {
+          apiVersion: kind.group === "" ? kind.version : `${kind.group}/${kind.version}`,
+          kind: kind.kind,
+          metadata,
+          spec: { replicas: step.replicas }
+        }
+        return written(yield* api.apply(kind, object, { manager: REPLICAS_MANAGER, force: true }))
+      }
+      case "Switch": {
+        const object = childObject(grid, step.unit)
+        if (object === undefined)
+          return yield* Effect.dieMessage(`${step.name} is planned and refused at once`)
+        const patch = strategySwitch(childKind(grid), object, step.uid)
+        return written(yield* api.merge(kind, namespace, step.name, patch, { manager: SWITCH_MANAGER }))
+      }
+      case "TakeOver": {
+        const object = (yield* api.get(kind, namespace, step.name)) as ChildObject
+        const managedFields = ownership(object, legacy, wanted?.replicas !== undefined)
+        if (object.metadata.uid !== step.uid || managedFields === undefined) return written(object)
+        const patch = {
+          metadata: { uid: step.uid, resourceVersion: object.metadata.resourceVersion, managedFields }
+        }
+        return written(yield* api.merge(kind, namespace, step.name, patch, { manager: MANAGER }))
+      }
+      case "Delete":
+        yield* api.remove(kind, namespace, step.name, { uid: step.uid })
+        return { _tag: "Deleted" }
+    }
+  })
+
+/** Sends what a step asks for. Never fails: what the server said is the outcome. */
+export const act = (step: Work, subject: Subject): Effect.Effect<Outcome, never, Api> =>
+  attempt(step, subject).pipe(
+    Effect.catchAll((error): Effect.Effect<Outcome, never, Api> => {
+      if (step._tag === "Delete" && error.reason === "NotFound") return Effect.succeed({ _tag: "Deleted" })
+      if (step._tag !== "Create" || (error.reason !== "Conflict" && error.reason !== "AlreadyExists"))
+        return Effect.succeed({ _tag: "Failed", error })
+      return taken(step, subject.grid, error)
+    })
+  )
+
+/** Looks at the object that has the name already. */
+const taken = (step: Work, grid: Grid, error: ApiError) =>
+  Api.pipe(
+    Effect.flatMap((api) => api.get(CHILDREN[childKind(grid)], grid.metadata.namespace ?? "", step.name)),
+    Effect.map((object): Outcome => ({ _tag: "Taken", object })),
+    Effect.catchAll(() => Effect.succeed<Outcome>({ _tag: "Failed", error }))
+  )

@@ -1,0 +1,320 @@
+/**
+ * The Kubernetes API as a service: list, watch, get, create, apply, merge, remove. Raw JSON in, raw JSON out.
+ *
+ * *Guarantees*: every failure is an ApiError with one of nine reasons, made here alone; an interrupted request is
+ * aborted. Beside the watches, at most 32 requests are under way at a time. Anything but a watch ends within 30 s.
+ * A line of a watch that can't be read is passed on as such, and the lines after it still come.
+ * *Assumes*: a Connection sends a request once, or twice after a 401.
+ * *Does not*: retry (core/retry.ts says when, the callers do), decode objects, cache.
+ */
+import * as NodeStream from "@effect/platform-node-shared/NodeStream"
+import * as Chunk from "effect/Chunk"
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Metric from "effect/Metric"
+import * as Stream from "effect/Stream"
+import type { Readable } from "node:stream"
+import type { KubeObject } from "../core/kube.ts"
+import type { Failure } from "../core/retry.ts"
+import { connect, type Connection, type Exchange, type Reply } from "./connect.ts"
+import { mounted, target } from "./kubeconfig.ts"
+import type { Access, Misconfigured } from "./settings.ts"
+import { cutter, isMalformed, json, line, type Page, page, refusal, type WatchLine } from "./wire.ts"
+
+export type { Page, WatchLine }
+
+/** The world said no. A Failure, so that core/retry.ts says when to try again. */
+export class ApiError extends Data.TaggedError("ApiError")<
+  Failure & {
+    /** what was asked, for messages: `apply apps/v1 deployments ns/name` */
+    readonly request: string
+  }
+> {}
+
+/** A kind as the API's paths name it. */
+export interface Kind {
+  /** empty: the core group */
+  readonly group: string
+  readonly version: string
+  readonly plural: string
+  readonly kind: string
+  readonly namespaced: boolean
+}
+
+interface Where {
+  readonly labelSelector?: string
+  /** without it: all of them */
+  readonly namespace?: string
+}
+
+export interface ListOptions extends Where {
+  /** items a page; 0: all at once */
+  readonly limit: number
+  readonly continue?: string
+  readonly resourceVersion?: string
+}
+
+export interface WatchOptions extends Where {
+  /** events after this one */
+  readonly revision: string
+  /** after which the server ends the watch */
+  readonly timeoutSeconds: number
+}
+
+export interface ApiService {
+  readonly list: (kind: Kind, o: ListOptions) => Effect.Effect<Page, ApiError>
+  /** Bookmarks are asked for. An ERROR line, such as 410 in the middle of the stream, fails it. */
+  readonly watch: (kind: Kind, o: WatchOptions) => Stream.Stream<WatchLine, ApiError>
+  readonly get: (kind: Kind, namespace: string, name: string) => Effect.Effect<unknown, ApiError>
+  readonly create: (kind: Kind, object: KubeObject) => Effect.Effect<unknown, ApiError>
+  /** Server-side apply of the whole of what the manager wants. */
+  readonly apply: (
+    kind: Kind,
+    object: KubeObject,
+    o: { readonly manager: string; readonly force: boolean; readonly subresource?: "status" }
+  ) => Effect.Effect<unknown, ApiError>
+  /** JSON merge patch. */
+  readonly merge: (
+    kind: Kind,
+    namespace: string,
+    name: string,
+    patch: unknown,
+    o: { readonly manager: string; readonly subresource?: "status" }
+  ) => Effect.Effect<unknown, ApiError>
+  /** Deletes only the object of this uid (and revision, where given); its dependents follow in the background. */
+  readonly remove: (
+    kind: Kind,
+    namespace: string,
+    name: string,
+    o: { readonly uid: string; readonly resourceVersion?: string }
+  ) => Effect.Effect<void, ApiError>
+}
+
+export class Api extends Context.Tag("Api")<Api, ApiService>() {}
+
+/** The API of the cluster that flags and environment name. Fails, with a message, where they can't be used. */
+export const layer = (access: Access): Layer.Layer<Api, Misconfigured> =>
+  Layer.scoped(Api, target(access, process.env, mounted).pipe(Effect.flatMap(connect), Effect.flatMap(api)))
+
+const requests = Metric.counter("servicegroup_api_requests_total", {
+  description: "requests to the API server, by verb, kind and status code (0: no answer)",
+  incremental: true
+})
+
+const atOnce = 32
+const patience = "30 seconds"
+/** Bytes of a refusal that are read. */
+const longestRefusal = 64 * 1024
+
+interface Asked extends Exchange {
+  readonly verb: string
+  readonly kind: Kind
+  readonly about: string
+}
+
+/** The service on a connection. */
+export const api = (connection: Connection): Effect.Effect<ApiService> =>
+  Effect.map(Effect.makeSemaphore(atOnce), (gate) => {
+    const open = (asked: Asked) =>
+      connection.exchange(asked).pipe(
+        Effect.mapError(({ message }) => unanswered(asked, message)),
+        Effect.tap(({ status }) => counted(asked, status)),
+        Effect.tapError(() => counted(asked, 0)),
+        Effect.flatMap((reply) => (reply.status < 300 ? Effect.succeed(reply) : refused(asked, reply)))
+      )
+    const ask = (asked: Asked): Effect.Effect<unknown, ApiError> =>
+      open(asked).pipe(
+        Effect.flatMap((reply) => text(asked, reply.body, Number.POSITIVE_INFINITY)),
+        Effect.flatMap((body) => parsed(asked, body)),
+        Effect.scoped,
+        Effect.timeoutFail({
+          duration: patience,
+          onTimeout: () => unanswered(asked, `no answer within ${patience}`)
+        }),
+        gate.withPermits(1)
+      )
+    return {
+      list: (kind, o) => {
+        const asked = reading("list", kind, kind.namespaced ? (o.namespace ?? "") : "", "", {
+          limit: String(o.limit),
+          continue: o.continue,
+          labelSelector: o.labelSelector,
+          resourceVersion: o.resourceVersion
+        })
+        return Effect.flatMap(ask(asked), (body) => {
+          const read = page(body)
+          return isMalformed(read) ? unreadable(asked, read.message) : Effect.succeed(read)
+        })
+      },
+      watch: (kind, o) => {
+        const asked = reading("watch", kind, kind.namespaced ? (o.namespace ?? "") : "", "", {
+          watch: "true",
+          allowWatchBookmarks: "true",
+          resourceVersion: o.revision,
+          timeoutSeconds: String(o.timeoutSeconds),
+          labelSelector: o.labelSelector
+        })
+        return Stream.unwrapScoped(Effect.map(open(asked), ({ body }) => lines(asked, body)))
+      },
+      get: (kind, namespace, name) => ask(reading("get", kind, namespace, name, {})),
+      create: (kind, object) =>
+        ask(writing("POST", "create", kind, object.metadata.namespace ?? "", "", {}, object)),
+      apply: (kind, object, { manager, force, subresource }) => {
+        const { namespace, name } = object.metadata
+        const query = { fieldManager: manager, force: String(force) }
+        const asked = writing("PATCH", "apply", kind, namespace ?? "", name, query, object, subresource)
+        return ask({
+          ...asked,
+          headers: { ...asked.headers, "content-type": "application/apply-patch+yaml" }
+        })
+      },
+      merge: (kind, namespace, name, patch, { manager, subresource }) => {
+        const query = { fieldManager: manager }
+        const asked = writing("PATCH", "merge", kind, namespace, name, query, patch, subresource)
+        return ask({
+          ...asked,
+          headers: { ...asked.headers, "content-type": "application/merge-patch+json" }
+        })
+      },
+      remove: (kind, namespace, name, preconditions) => {
+        const options = {
+          kind: "DeleteOptions",
+          apiVersion: "v1",
+          propagationPolicy: "Background",
+          preconditions
+        }
+        return Effect.asVoid(ask(writing("DELETE", "remove", kind, namespace, name, {}, options)))
+      }
+    }
+  })
+
+type Query = Readonly<Record<string, string | undefined>>
+
+const pathOf = (kind: Kind, namespace: string, name: string, subresource: string, query: Query): string => {
+  const root = kind.group === "" ? `/api/${kind.version}` : `/apis/${kind.group}/${kind.version}`
+  const within = kind.namespaced && namespace !== "" ? ["namespaces", namespace] : []
+  const parts = [...within, kind.plural, name, subresource].filter((part) => part !== "")
+  const given = Object.entries(query).filter((pair): pair is [string, string] => pair[1] !== undefined)
+  const search = new URLSearchParams(given).toString()
+  return `${root}/${parts.map(encodeURIComponent).join("/")}${search === "" ? "" : `?${search}`}`
+}
+
+const aboutOf = (verb: string, kind: Kind, namespace: string, name: string): string => {
+  const group = kind.group === "" ? kind.version : `${kind.group}/${kind.version}`
+  const key = namespace === "" ? name : `${namespace}/${name}`
+  return [verb, group, kind.plural, key].filter((part) => part !== "").join(" ")
+}
+
+const headers = { accept: "application/json", "user-agent": "servicegroup" }
+
+const reading = (verb: string, kind: Kind, namespace: string, name: string, query: Query): Asked => ({
+  verb,
+  kind,
+  about: aboutOf(verb, kind, namespace, name),
+  method: "GET",
+  path: pathOf(kind, namespace, name, "", query),
+  headers,
+  body: undefined
+})
+
+const writing = (
+  method: "POST" | "PATCH" | "DELETE",
+  verb: string,
+  kind: Kind,
+  namespace: string,
+  name: string,
+  query: Query,
+  body: unknown,
+  subresource = ""
+): Asked => ({
+  verb,
+  kind,
+  about: aboutOf(verb, kind, namespace, name),
+  method,
+  path: pathOf(kind, namespace, name, subresource, query),
+  headers: { ...headers, "content-type": "application/json" },
+  body: JSON.stringify(body)
+})
+
+const counted = ({ verb, kind }: Asked, code: number): Effect.Effect<void> =>
+  Metric.update(
+    requests.pipe(
+      Metric.tagged("verb", verb),
+      Metric.tagged("kind", kind.kind),
+      Metric.tagged("code", String(code))
+    ),
+    1
+  )
+
+const unanswered = (asked: Asked, message: string): ApiError =>
+  new ApiError({ reason: "Unavailable", code: 0, message, request: asked.about })
+
+const unreadable = (asked: Asked, message: string): Effect.Effect<never, ApiError> =>
+  Effect.fail(new ApiError({ reason: "Malformed", code: 200, message, request: asked.about }))
+
+const parsed = (asked: Asked, body: string): Effect.Effect<unknown, ApiError> => {
+  const read = json(body)
+  return isMalformed(read) ? unreadable(asked, read.message) : Effect.succeed(read.value)
+}
+
+const refused = (asked: Asked, reply: Reply): Effect.Effect<never, ApiError> =>
+  Effect.flatMap(text(asked, reply.body, longestRefusal), (body) => {
+    const read = json(body)
+    const failure = refusal(reply.status, isMalformed(read) ? body : read.value, retryAfter(reply))
+    return Effect.fail(new ApiError({ ...failure, request: asked.about }))
+  })
+
+/** Seconds of `Retry-After`; a date counts from the server's own clock, not from ours. */
+const retryAfter = ({ headers: { "retry-after": after, date } }: Reply): number | undefined => {
+  if (after === undefined) return undefined
+  if (/^\d+$/.test(after)) return Number(after)
+  const seconds = (Date.parse(after) - Date.parse(date ?? "")) / 1000
+  return seconds > 0 ? seconds : undefined
+}
+
+const bytes = (asked: Asked, body: Readable): Stream.Stream<Uint8Array, ApiError> =>
+  NodeStream.fromReadable<ApiError, Uint8Array>(
+    () => body,
+    (error) =>
+      unanswered(asked, `the answer broke off: ${error instanceof Error ? error.message : String(error)}`)
+  )
+
+/** A connection is free one turn of the event loop after its body ended; who asks before that opens another. */
+const turn = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
+
+/** The text of a body, cut at so many bytes. */
+const text = (asked: Asked, body: Readable, most: number): Effect.Effect<string, ApiError> =>
+  Effect.suspend(() => {
+    const parts: Uint8Array[] = []
+    let size = 0
+    const take = Stream.runForEachWhile(bytes(asked, body), (part) =>
+      Effect.sync(() => {
+        parts.push(part)
+        size += part.length
+        return size < most
+      })
+    )
+    return Effect.zipRight(
+      Effect.zipRight(take, turn),
+      Effect.sync(() => Buffer.concat(parts).subarray(0, most).toString("utf8"))
+    )
+  })
+
+/** The lines of a watch, as many at once as have come in. */
+const lines = (asked: Asked, body: Readable): Stream.Stream<WatchLine, ApiError> =>
+  Stream.suspend(() => {
+    const cut = cutter()
+    return Stream.mapChunksEffect(bytes(asked, body), (parts) => {
+      const read: WatchLine[] = []
+      for (const part of parts) {
+        for (const raw of cut(part)) {
+          const next = line(raw)
+          if (next.type !== "ERROR") read.push(next)
+          else return Effect.fail(new ApiError({ ...next.failure, request: asked.about }))
+        }
+      }
+      return Effect.succeed(Chunk.unsafeFromArray(read))
+    })
+  })

@@ -1,0 +1,141 @@
+/**
+ * Which objects, when: one pass over a grid looks at the stores, thinks (`plan`), acts, and tells its status last.
+ *
+ * Guarantees: one pass per grid at a time, many grids at once; a failing child, grid or kind delays no other; at most
+ * `concurrency` writes are in flight; a pass that finds nothing to change sends nothing. Nothing is planned before the stores that it
+ * reads are synced.
+ * Assumes one controller at a time (two do no harm, but send more). Does not decide: the core does.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import type * as Scope from "effect/Scope"
+import type { Child } from "../core/child.ts"
+import type { ChildKind } from "../core/schema.ts"
+import { type Grid, GRID_SELECTOR } from "../core/grid.ts"
+import { isWork } from "./act.ts"
+import type { Api } from "./api.ts"
+import type { Readiness } from "./health.ts"
+import { CHILDREN, GRIDS, NODE } from "./kinds.ts"
+import { type Memory, remember } from "./memory.ts"
+import { type Due, Observed } from "./observed.ts"
+import { type Queue, queue } from "./queue.ts"
+import { reflect } from "./reflect.ts"
+import { seenChild, type SeenGrid, seenGrid, type SeenNode, seenNode } from "./seen.ts"
+import { steady } from "./steady.ts"
+import { GATHER_MS, tell } from "./tell.ts"
+import { think } from "./think.ts"
+import { type Desk, prune, work } from "./work.ts"
+
+export interface ControlSettings {
+  /** empty: all namespaces */
+  readonly namespace: string
+  /** seconds */
+  readonly unitGrace: number
+  /** writes in flight at most */
+  readonly concurrency: number
+  /** seconds */
+  readonly relistInterval: number
+  /** SuperEdge's field manager, whose children are taken over */
+  readonly legacyManager: string
+}
+
+const counter = Metric.counter("servicegroup_passes_total", {
+  description: "Passes over grids",
+  incremental: true
+})
+
+const earliest = (times: readonly (number | undefined)[]): number | undefined => {
+  const known = times.filter((time) => time !== undefined)
+  return known.length === 0 ? undefined : Math.min(...known)
+}
+
+/** One pass; gives the time at which the grid wants to be looked at again, if any. */
+const pass = (
+  desk: Desk,
+  memories: Map<string, Memory>,
+  unitGrace: number,
+  ref: string
+): Effect.Effect<number | undefined, never, Api> =>
+  Effect.gen(function* () {
+    const slash = ref.indexOf("/")
+    const kind = ref.slice(0, slash) as Grid["kind"]
+    const key = ref.slice(slash + 1)
+    const seen = desk.observed.grid(kind, key)
+    if (seen === undefined) memories.delete(ref)
+    if (seen === undefined || !desk.observed.synced(kind)) return undefined
+    const known = memories.get(ref)
+    const memory = known?.uid === seen.uid ? known : remember(seen.uid)
+    memories.set(ref, memory)
+    yield* Metric.increment(counter)
+    yield* work(desk, think(desk.observed, seen, memory, { unitGrace, now: yield* steady }), memory)
+    yield* prune(desk, seen, memory)
+    const latest = desk.observed.grid(kind, key)
+    if (latest === undefined) return undefined
+    const now = yield* steady
+    const after = think(desk.observed, latest, memory, { unitGrace, now })
+    if (after.plan.steps.some(isWork)) return now
+    yield* tell(desk, after, memory)
+    const strangers = [...memory.strangers.values()].map(({ until }) => until)
+    return earliest([after.plan.wakeAt, memory.statusDue, memory.held.get("")?.until, ...strangers])
+  })
+
+/**
+ * Reconciles every grid for ever: reflects nodes, grids and children, and runs a pass over each grid that is due.
+ * Never returns; dies on a defect.
+ */
+export const control = (
+  settings: ControlSettings
+): Effect.Effect<never, never, Api | Readiness | Scope.Scope> =>
+  Effect.gen(function* () {
+    const observed = new Observed()
+    const desk: Desk = {
+      observed,
+      writing: yield* Effect.makeSemaphore(settings.concurrency),
+      concurrency: settings.concurrency,
+      legacy: [settings.legacyManager],
+      offset: (yield* Clock.currentTimeMillis) - (yield* steady)
+    }
+    const memories = new Map<string, Memory>()
+    const passes: Queue = yield* queue((ref) => pass(desk, memories, settings.unitGrace, ref))
+    const enqueue = ({ now, soon }: Due) =>
+      Effect.gen(function* () {
+        for (const ref of now) yield* passes.now(ref)
+        if (soon.size === 0) return
+        const later = (yield* steady) + GATHER_MS
+        for (const ref of soon) yield* passes.at(ref, later)
+      })
+    const scope = settings.namespace === "" ? {} : { namespace: settings.namespace }
+    const relistSeconds = settings.relistInterval
+    const nodes = reflect<SeenNode>({
+      kind: NODE,
+      relistSeconds,
+      reduce: seenNode,
+      known: (key) => observed.knownNode(key),
+      onInputs: (inputs) => enqueue(observed.readNodes(inputs))
+    })
+    const grids = (Object.keys(GRIDS) as Grid["kind"][]).map((kind) =>
+      reflect<SeenGrid>({
+        kind: GRIDS[kind],
+        ...scope,
+        relistSeconds,
+        reduce: seenGrid(kind),
+        known: (key) => observed.grid(kind, key),
+        onInputs: (inputs) => enqueue(observed.readGrids(kind, inputs))
+      })
+    )
+    const children = (Object.keys(CHILDREN) as ChildKind[]).map((kind) =>
+      reflect<Child>({
+        kind: CHILDREN[kind],
+        ...scope,
+        labelSelector: GRID_SELECTOR,
+        relistSeconds,
+        reduce: seenChild(kind, desk.legacy),
+        known: (key) => observed.child(kind, key),
+        onInputs: (inputs) => enqueue(observed.readChildren(kind, inputs))
+      })
+    )
+    // A defect in one of them ends them all, and with them the process.
+    yield* Effect.all([passes.run, nodes, ...grids, ...children], { concurrency: "unbounded", discard: true })
+    return yield* Effect.never
+  })

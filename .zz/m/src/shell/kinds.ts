@@ -1,0 +1,29 @@
+/**
+ * The kinds that the controller reads and writes, as the API addresses them.
+ */
+import type { ChildKind } from "../core/schema.ts"
+import type { Grid } from "../core/grid.ts"
+import type { Kind } from "./api.ts"
+
+const kind = (group: string, version: string, plural: string, name: string, namespaced = true): Kind => ({
+  group,
+  version,
+  plural,
+  kind: name,
+  namespaced
+})
+
+export const NODE = kind("", "v1", "nodes", "Node", false)
+export const EVENT = kind("", "v1", "events", "Event")
+
+export const GRIDS: { readonly [K in Grid["kind"]]: Kind } = {
+  DeploymentGrid: kind("superedge.io", "v1", "deploymentgrids", "DeploymentGrid"),
+  StatefulSetGrid: kind("superedge.io", "v1", "statefulsetgrids", "StatefulSetGrid"),
+  ServiceGrid: kind("superedge.io", "v1", "servicegrids", "ServiceGrid")
+}
+
+export const CHILDREN: { readonly [K in ChildKind]: Kind } = {
+  Deployment: kind("apps", "v1", "deployments", "Deployment"),
+  StatefulSet: kind("apps", "v1", "statefulsets", "StatefulSet"),
+  Service: kind("", "v1", "services", "Service")
+}

@@ -1,0 +1,42 @@
+/**
+ * What the controller remembers of one grid between passes. It is never needed to be right, only to be calm: a restart begins
+ * it anew, and with it every grace time.
+ */
+import type { Child } from "../core/child.ts"
+import type { Desired } from "../core/desired.ts"
+import type { Grid } from "../core/grid.ts"
+import type { Hold } from "../core/hold.ts"
+import type { Plan } from "../core/plan.ts"
+import type { Told } from "./report.ts"
+
+export interface Memory {
+  readonly uid: string
+  /** by name of the child; the empty name stands for the grid's own spec */
+  readonly held: Map<string, Hold>
+  vanished: Plan["vanished"]
+  /** objects with a wanted name that no watch shows, since they lack our label: looked at again when `until` is over */
+  readonly strangers: Map<string, { readonly child: Child; readonly until: number }>
+  readonly told: Told
+  /** what was wanted the last time, good as long as grid and units are the same objects */
+  thought: { readonly grid: Grid; readonly units: readonly string[]; readonly desired: Desired } | undefined
+  /** when the status is to be compared and written, in milliseconds */
+  statusDue: number | undefined
+  statusWrittenAt: number
+  /** digest of the status that was written last */
+  statusWritten: string
+  statusFailures: number
+}
+
+/** The memory of a grid that was never looked at. */
+export const remember = (uid: string): Memory => ({
+  uid,
+  held: new Map(),
+  vanished: new Map(),
+  strangers: new Map(),
+  told: new Map(),
+  thought: undefined,
+  statusDue: undefined,
+  statusWrittenAt: 0,
+  statusWritten: "",
+  statusFailures: 0
+})

@@ -1,0 +1,299 @@
+/**
+ * One kind, listed and then watched for ever, as inputs of the store.
+ *
+ * *Guarantees*: never ends and never fails. A list is delivered whole or not at all, and never one that is older
+ * than what was seen; a refusal (403, 404) is no list. The watch resumes where it stopped; 410 anywhere, or a refusal
+ * of the watch, leads to a new list, and so does the relist interval, in case that an event was lost. A watch that
+ * says nothing for 90 s is opened again. An object that can't be read is reported once for each revision, stays as
+ * it was seen last, and holds nothing up. Inputs come in order, those that came in together at once; inputs that are being
+ * taken in are never interrupted. When its fiber is interrupted, the watch upstream ends.
+ * *Assumes*: the server sends bookmarks about once a minute.
+ * *Does not*: keep objects; decide about retries (core/retry.ts does).
+ */
+import type * as Chunk from "effect/Chunk"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import * as Random from "effect/Random"
+import * as Stream from "effect/Stream"
+import { type Failure, reconnect } from "../core/retry.ts"
+import { type Input, olderRevision, type Stored } from "../core/store.ts"
+import { Api, type ApiService, type Kind } from "./api.ts"
+import { type Decoding, Decoder } from "./decode.ts"
+import { Readiness, type ReadinessService } from "./health.ts"
+import { steady } from "./steady.ts"
+import { isMalformed, revisionOf, type WatchLine } from "./wire.ts"
+
+export interface Reflection<A extends Stored> extends Decoding<A> {
+  readonly labelSelector?: string
+  /** without it: all of them */
+  readonly namespace?: string
+  /** seconds; the next list comes after four fifths of it to all of it */
+  readonly relistSeconds: number
+  readonly onInputs: (inputs: readonly Input<A>[]) => Effect.Effect<void>
+}
+
+const pageSize = 100
+const silence = "90 seconds"
+/** Milliseconds after which a watch has shown that all is well, and failures are counted anew. */
+const proven = 30_000
+
+const failures = Metric.counter("servicegroup_reflector_failures_total", {
+  description: "lists and watches that failed, by kind and reason",
+  incremental: true
+})
+const lists = Metric.counter("servicegroup_reflector_lists_total", {
+  description: "complete lists that were taken in, by kind",
+  incremental: true
+})
+const up = Metric.gauge("servicegroup_reflector_up", {
+  description: "1 while the last list or watch of a kind went well, else 0"
+})
+
+/** Lists and watches one kind until it is interrupted, and tells Readiness how that goes. */
+export const reflect = <A extends Stored>(of: Reflection<A>): Effect.Effect<never, never, Api | Readiness> =>
+  Effect.gen(function* () {
+    const name = nameOf(of.kind)
+    const reflector = new Reflector(of, name, yield* Api, yield* Readiness)
+    return yield* reflector.run.pipe(Effect.annotateLogs("kind", name))
+  })
+
+/** The state of one reflector: how far it got. Only its own fiber touches it. */
+class Reflector<A extends Stored> {
+  /** the newest revision that was seen, in a list, an event or a bookmark */
+  #last: string | undefined
+  #listAt = Number.NEGATIVE_INFINITY
+  /** failures in a row */
+  #attempt = 0
+  /** the trouble that was told last */
+  #told: string | undefined
+  readonly #of: Reflection<A>
+  readonly #decoder: Decoder<A>
+  readonly #name: string
+  readonly #api: ApiService
+  readonly #readiness: ReadinessService
+
+  constructor(of: Reflection<A>, name: string, api: ApiService, readiness: ReadinessService) {
+    this.#of = of
+    this.#decoder = new Decoder(of)
+    this.#name = name
+    this.#api = api
+    this.#readiness = readiness
+  }
+
+  get run(): Effect.Effect<never> {
+    return Effect.zipRight(
+      this.#readiness.waiting(this.#name, "the first list is not complete"),
+      Effect.forever(Effect.suspend(() => this.#round()))
+    )
+  }
+
+  /** A list where one is due, then a watch to its end, then the pause that its end asks for. */
+  #round(): Effect.Effect<void> {
+    const once = Effect.gen(this, function* () {
+      if ((yield* steady) >= this.#listAt) yield* this.#list()
+      const opened = yield* steady
+      const due = Effect.as(Effect.sleep(this.#listAt - opened), true)
+      const watched = Effect.as(this.#watch(), false)
+      const counted = Effect.map(steady, (now) => {
+        if (now - opened >= proven) this.#attempt = 0
+      })
+      return yield* Effect.ensuring(Effect.raceFirst(watched, due), counted)
+    })
+    return Effect.matchEffect(once, {
+      onSuccess: (relist) => (relist ? this.#forget : this.#pause(undefined)),
+      onFailure: (failure) => Effect.zipRight(this.#failed(failure), this.#pause(failure))
+    })
+  }
+
+  /** The next round begins with a list. Never left to a comparison of times: a clock may round. */
+  get #forget(): Effect.Effect<void> {
+    return Effect.sync(() => {
+      this.#listAt = Number.NEGATIVE_INFINITY
+    })
+  }
+
+  #pause(failure: Failure | undefined): Effect.Effect<void> {
+    return Effect.flatMap(Random.next, (jitter) => Effect.sleep(reconnect(failure, this.#attempt++, jitter)))
+  }
+
+  #failed(failure: Failure): Effect.Effect<void> {
+    // Where the server is out of reach or asks for patience, nothing is lost: the watch resumes. Anything else
+    // may mean that events are gone.
+    const resumes = failure.reason === "Unavailable" || failure.reason === "Slow"
+    if (!resumes) this.#listAt = Number.NEGATIVE_INFINITY
+    const why = words(this.#of.kind, failure)
+    const news = why !== this.#told
+    this.#told = why
+    return Effect.all(
+      [
+        count(failures, this.#name, failure.reason),
+        Metric.set(Metric.tagged(up, "kind", this.#name), 0),
+        this.#readiness.waiting(this.#name, why),
+        Effect.when(Effect.logWarning(why), () => news)
+      ],
+      { discard: true }
+    )
+  }
+
+  get #well(): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      const was = this.#told
+      this.#told = undefined
+      return Effect.all(
+        [
+          Metric.set(Metric.tagged(up, "kind", this.#name), 1),
+          this.#readiness.ready(this.#name),
+          Effect.when(Effect.logInfo("watching again"), () => was !== undefined)
+        ],
+        { discard: true }
+      )
+    })
+  }
+
+  #list(): Effect.Effect<void, Failure> {
+    return Effect.gen(this, function* () {
+      const { revision, items, unread } = yield* this.#whole()
+      if (this.#last !== undefined && olderRevision(revision, this.#last)) {
+        return yield* Effect.fail(staleList(revision, this.#last))
+      }
+      yield* this.#deliver([{ _tag: "Listed", revision, items, unread }], revision)
+      const interval = this.#of.relistSeconds * 1000 * (0.8 + 0.2 * (yield* Random.next))
+      this.#listAt = (yield* steady) + Math.round(interval)
+      yield* count(lists, this.#name)
+      yield* this.#well
+    })
+  }
+
+  /** A list from its first page to its last. */
+  #whole(): Effect.Effect<Listing<A>, Failure> {
+    return Effect.gen(this, function* () {
+      // A list in pages may take longer than the server remembers its revision; one in one piece can't.
+      for (const limit of [pageSize, pageSize, 0]) {
+        const listing = yield* this.#pages(limit)
+        if (listing !== undefined) return listing
+      }
+      return yield* Effect.fail(forgotten)
+    })
+  }
+
+  /** All pages of one list; undefined where the server forgot its revision halfway. */
+  #pages(limit: number): Effect.Effect<Listing<A> | undefined, Failure> {
+    return Effect.gen(this, function* () {
+      const items: A[] = []
+      const unread: string[] = []
+      let page = yield* this.#api.list(this.#of.kind, { ...this.#where, limit })
+      const { revision } = page
+      for (;;) {
+        for (const raw of page.items) {
+          const read = this.#decoder.read(raw)
+          if (!isMalformed(read)) items.push(read)
+          else unread.push(...(yield* this.#decoder.report(raw, read.message)))
+        }
+        if (page.continue === undefined) return { revision, items, unread }
+        const next = yield* this.#api
+          .list(this.#of.kind, { ...this.#where, limit, continue: page.continue })
+          .pipe(
+            Effect.catchIf(
+              ({ reason }) => reason === "Gone",
+              () => Effect.succeed(undefined)
+            )
+          )
+        if (next === undefined) return undefined
+        page = next
+      }
+    })
+  }
+
+  #watch(): Effect.Effect<void, Failure> {
+    return Effect.gen(this, function* () {
+      const lines = this.#api.watch(this.#of.kind, {
+        ...this.#where,
+        revision: this.#last ?? "0",
+        timeoutSeconds: yield* Random.nextIntBetween(300, 601)
+      })
+      yield* lines.pipe(
+        Stream.timeoutFail(() => silent, silence),
+        Stream.runForEachChunk((chunk) => this.#absorb(chunk))
+      )
+    })
+  }
+
+  /** Takes in what came together. */
+  #absorb(chunk: Chunk.Chunk<WatchLine>): Effect.Effect<void> {
+    return Effect.gen(this, function* () {
+      const inputs: Input<A>[] = []
+      let reached = this.#last
+      for (const line of chunk) {
+        const input = this.#decoder.input(line)
+        if (isMalformed(input)) {
+          yield* this.#decoder.report(line.type === "MALFORMED" ? undefined : line.object, input.message)
+        }
+        const revision = line.type === "MALFORMED" ? undefined : revisionOf(line.object)
+        if (!isMalformed(input)) inputs.push(input)
+        else if (revision !== undefined) inputs.push({ _tag: "Bookmark", revision })
+        if (revision !== undefined && (reached === undefined || olderRevision(reached, revision))) {
+          reached = revision
+        }
+      }
+      if (reached !== undefined && inputs.length > 0) yield* this.#deliver(inputs, reached)
+      if (this.#told !== undefined) yield* this.#well
+    })
+  }
+
+  #deliver(inputs: readonly Input<A>[], reached: string): Effect.Effect<void> {
+    const taken = Effect.map(this.#of.onInputs(inputs), () => {
+      this.#last = reached
+    })
+    return Effect.uninterruptible(taken)
+  }
+
+  get #where(): { readonly labelSelector?: string; readonly namespace?: string } {
+    const { labelSelector, namespace } = this.#of
+    return {
+      ...(labelSelector !== undefined && { labelSelector }),
+      ...(namespace !== undefined && { namespace })
+    }
+  }
+}
+
+interface Listing<A> {
+  readonly revision: string
+  readonly items: readonly A[]
+  readonly unread: readonly string[]
+}
+
+/** `deploymentgrids.superedge.io`, `nodes` */
+const nameOf = ({ plural, group }: Kind): string => (group === "" ? plural : `${plural}.${group}`)
+
+const count = (
+  counter: Metric.Metric.Counter<number>,
+  kind: string,
+  reason?: string
+): Effect.Effect<void> => {
+  const tagged = Metric.tagged(counter, "kind", kind)
+  return Metric.update(reason === undefined ? tagged : Metric.tagged(tagged, "reason", reason), 1)
+}
+
+/** The server lags behind what was seen before, for instance another one of several. */
+const staleList = (listed: string, seen: string): Failure => ({
+  reason: "Unavailable",
+  code: 0,
+  message: `a list at revision ${listed} is older than ${seen}, which was seen before; a cluster that was restored from a backup needs a restart of this process`
+})
+
+const silent: Failure = {
+  reason: "Unavailable",
+  code: 0,
+  message: `the watch said nothing for ${silence}, not even a bookmark`
+}
+
+const forgotten: Failure = { reason: "Gone", code: 410, message: "the list ended before its last page" }
+
+/** Why there is no list or watch, in the words of a person. */
+const words = ({ group }: Kind, { code, reason, message }: Failure): string => {
+  if (code === 0) return message
+  if (reason !== "NotFound") return `${code}, ${message}`
+  return group.includes(".") && !group.endsWith(".k8s.io")
+    ? `${code}, the CRD is not installed`
+    : `${code}, the API server does not serve it`
+}

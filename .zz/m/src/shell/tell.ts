@@ -1,0 +1,95 @@
+/**
+ * Tell: the status and the events of a grid, once a burst is over.
+ *
+ * Guarantees: at most one status write a second for a grid, none where nothing changes, and none because of an earlier
+ * one; a status that can't be written delays no work and is tried again. It is written under the revision that was read:
+ * the API server does not compare uids there, and a grid made again under the same name must not get its predecessor's.
+ */
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import * as Random from "effect/Random"
+import { MANAGER } from "../core/child.ts"
+import { owns } from "../core/plan.ts"
+import { delay } from "../core/retry.ts"
+import { status, statusDigest, troubles } from "../core/status.ts"
+import { Api } from "./api.ts"
+import { GRIDS } from "./kinds.ts"
+import type { Memory } from "./memory.ts"
+import { gridRef } from "./observed.ts"
+import { report } from "./report.ts"
+import { type SeenGrid, seenGrid } from "./seen.ts"
+import { steady } from "./steady.ts"
+import type { Thought } from "./think.ts"
+import type { Desk } from "./work.ts"
+import { identity, isMalformed } from "./wire.ts"
+
+/** How long a burst of changes is gathered before its status is looked at. */
+export const GATHER_MS = 200
+const EVERY_MS = 1000
+/** A status that someone alters on its way in is written again after this. */
+const AGAIN_MS = 300_000
+
+const troubled = Metric.gauge("servicegroup_grid_troubles", {
+  description: "Refused units, foreign children and failed rollouts of a grid"
+})
+
+const write = (
+  desk: Desk,
+  { grid, uid, key, revision }: SeenGrid,
+  memory: Memory,
+  shown: object,
+  digest: string
+) => {
+  const { name, namespace } = grid.metadata
+  const object = {
+    apiVersion: grid.apiVersion,
+    kind: grid.kind,
+    metadata: { name, namespace, uid, resourceVersion: revision },
+    status: shown
+  }
+  const apply = Effect.flatMap(Api, (api) =>
+    api.apply(GRIDS[grid.kind], object, { manager: MANAGER, force: true, subresource: "status" })
+  )
+  return Effect.gen(function* () {
+    const answer = yield* Effect.either(desk.writing.withPermits(1)(apply))
+    const now = yield* steady
+    if (answer._tag === "Left") {
+      memory.statusDue = now + delay(answer.left, memory.statusFailures++, yield* Random.next)
+      const told = { grid: gridRef(grid.kind, key), error: answer.left.message }
+      return yield* Effect.logWarning("the status was not written").pipe(Effect.annotateLogs(told))
+    }
+    memory.statusFailures = 0
+    memory.statusWrittenAt = now
+    memory.statusWritten = digest
+    const id = identity(answer.right)
+    if (!isMalformed(id))
+      desk.observed.readGrids(grid.kind, [{ _tag: "Written", item: seenGrid(grid.kind)(answer.right, id) }])
+  })
+}
+
+/** Looks at status and events where they are due, and makes them due where a pass was the first of a burst. */
+export const tell = (desk: Desk, thought: Thought, memory: Memory): Effect.Effect<void, never, Api> =>
+  Effect.gen(function* () {
+    const now = yield* steady
+    memory.statusDue ??= Math.max(now + GATHER_MS, memory.statusWrittenAt + EVERY_MS)
+    if (memory.statusDue > now) return
+    memory.statusDue = undefined
+    const { seen, units, plan } = thought
+    const { grid } = seen
+    const children = new Map([...thought.children].filter(([, child]) => owns(grid, child)))
+    const bad = troubles(plan, children)
+    yield* Metric.set(Metric.tagged(troubled, "grid", gridRef(grid.kind, seen.key)), bad.length)
+    yield* report(grid, memory.told, [...bad, ...thought.desired.notices])
+    const shown = status({
+      grid,
+      plan,
+      units,
+      children,
+      now: yield* Clock.currentTimeMillis,
+      offset: desk.offset
+    })
+    const digest = statusDigest(shown)
+    const altered = digest === memory.statusWritten && now - memory.statusWrittenAt < AGAIN_MS
+    if (digest !== seen.statusDigest && !altered) yield* write(desk, seen, memory, shown, digest)
+  })

@@ -1,0 +1,233 @@
+/**
+ * What the API server writes, as data: pages of a list, lines of a watch, the Status of a refusal.
+ *
+ * Everything comes in as unknown JSON and leaves as a value or as Malformed, which says what was wrong. Nothing
+ * here looks into an object beyond its metadata.
+ *
+ * *Guarantees*: never throws, whatever the bytes; what is not a list is never read as an empty one.
+ * *Assumes*: bodies are UTF-8; revisions are decimals (KEP-5504).
+ * *Does not*: decode kinds; that is the reducer's part.
+ */
+import { isObject } from "../core/json.ts"
+import type { Cause, Failure, FailureReason } from "../core/retry.ts"
+
+export interface Malformed {
+  readonly _tag: "Malformed"
+  readonly message: string
+}
+
+export const malformed = (message: string): Malformed => ({ _tag: "Malformed", message })
+
+export const isMalformed = (value: unknown): value is Malformed =>
+  isObject(value) && value["_tag"] === "Malformed" && typeof value["message"] === "string"
+
+/** Who an object is, and at which revision. */
+export interface Identity {
+  /** `namespace/name`, `/name` without a namespace */
+  readonly key: string
+  /** empty where the kind has none */
+  readonly namespace: string
+  readonly name: string
+  readonly uid: string
+  readonly revision: string
+}
+
+export interface Page {
+  readonly revision: string
+  readonly items: readonly unknown[]
+  readonly continue: string | undefined
+  /** how many items are left after this page, where the server says so */
+  readonly remaining: number | undefined
+}
+
+export type WatchLine =
+  | { readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK"; readonly object: unknown }
+  | { readonly type: "MALFORMED"; readonly message: string }
+
+/** Bytes of a line of a watch; etcd holds no object of more than about two million. */
+const longestLine = 8 * 1024 * 1024
+
+const decimal = /^(?:0|[1-9]\d*)$/
+
+/** The revision that an object or a list bears, or undefined where it bears none that can be compared. */
+export const revisionOf = (raw: unknown): string | undefined => {
+  const metadata = isObject(raw) ? raw["metadata"] : undefined
+  const revision = isObject(metadata) ? metadata["resourceVersion"] : undefined
+  return typeof revision === "string" && decimal.test(revision) ? revision : undefined
+}
+
+/** The key that an object has, though the rest of it may be unreadable. */
+export const keyOf = (raw: unknown): string | undefined => {
+  const metadata = isObject(raw) ? raw["metadata"] : undefined
+  if (!isObject(metadata)) return undefined
+  const { name, namespace } = metadata
+  if (typeof name !== "string" || name === "") return undefined
+  return namespace === undefined || namespace === null || typeof namespace === "string"
+    ? `${namespace ?? ""}/${name}`
+    : undefined
+}
+
+/** Key, uid and revision of an object; Malformed names the first field that isn't as it must be. */
+export const identity = (raw: unknown): Identity | Malformed => {
+  if (!isObject(raw)) return malformed(`an object was expected, not ${brief(raw)}`)
+  const metadata = raw["metadata"]
+  if (!isObject(metadata)) return malformed(`metadata is ${brief(metadata)}, an object was expected`)
+  const { name, namespace, uid } = metadata
+  if (typeof name !== "string" || name === "") return malformed(`metadata.name is ${brief(name)}`)
+  if (namespace !== undefined && namespace !== null && typeof namespace !== "string") {
+    return malformed(`metadata.namespace is ${brief(namespace)}`)
+  }
+  if (typeof uid !== "string" || uid === "") return malformed(`metadata.uid is ${brief(uid)}`)
+  const revision = revisionOf(raw)
+  if (revision === undefined) {
+    return malformed(`metadata.resourceVersion is ${brief(metadata["resourceVersion"])}, no decimal number`)
+  }
+  return { key: `${namespace ?? ""}/${name}`, namespace: namespace ?? "", name, uid, revision }
+}
+
+/** The JSON of a text, or Malformed. */
+export const json = (text: string): { readonly value: unknown } | Malformed => {
+  try {
+    return { value: JSON.parse(text) as unknown }
+  } catch (error) {
+    return malformed(`no JSON: ${String(error)}`)
+  }
+}
+
+/** One page of a list. */
+export const page = (body: unknown): Page | Malformed => {
+  if (!isObject(body)) return malformed(`a list was expected, not ${brief(body)}`)
+  const { kind, items, metadata } = body
+  // A Go server writes a list that is empty as null; an absent field means that this is no list.
+  const read = items === null && typeof kind === "string" && kind.endsWith("List") ? [] : items
+  if (!Array.isArray(read)) return malformed(`items is ${brief(items)}, a list was expected`)
+  const revision = revisionOf(body)
+  if (revision === undefined) return malformed("the list has no metadata.resourceVersion")
+  const { continue: token, remainingItemCount } = isObject(metadata) ? metadata : {}
+  return {
+    revision,
+    items: read as readonly unknown[],
+    continue: typeof token === "string" && token !== "" ? token : undefined,
+    remaining: typeof remainingItemCount === "number" ? remainingItemCount : undefined
+  }
+}
+
+/**
+ * Cuts bytes into lines. A line that is too long comes out as undefined, once it ends. What is left without a
+ * newline when the watch ends was cut off on the way, and comes again with the next watch.
+ */
+export const cutter = (): ((part: Uint8Array) => readonly (string | undefined)[]) => {
+  let rest: Uint8Array[] = []
+  let size = 0
+  return (part) => {
+    const cut: (string | undefined)[] = []
+    let from = 0
+    for (let end = part.indexOf(10); end !== -1; end = part.indexOf(10, from)) {
+      size += end - from
+      if (size > longestLine) cut.push(undefined)
+      else if (size > 0) cut.push(Buffer.concat([...rest, part.subarray(from, end)], size).toString("utf8"))
+      rest = []
+      size = 0
+      from = end + 1
+    }
+    size += part.length - from
+    if (size > longestLine) rest = []
+    else if (from < part.length) rest.push(part.subarray(from))
+    return cut
+  }
+}
+
+/** One line of a watch (undefined: too long). An ERROR line is the failure that ends it. */
+export const line = (
+  text: string | undefined
+): WatchLine | { readonly type: "ERROR"; readonly failure: Failure } => {
+  if (text === undefined) return { type: "MALFORMED", message: `a line of more than ${longestLine} bytes` }
+  const parsed = json(text)
+  if (isMalformed(parsed)) return { type: "MALFORMED", message: parsed.message }
+  const { type, object } = isObject(parsed.value) ? parsed.value : {}
+  switch (type) {
+    case "ADDED":
+    case "MODIFIED":
+    case "DELETED":
+    case "BOOKMARK":
+      return { type, object }
+    case "ERROR":
+      return { type, failure: refusal(errorCode(object), object, undefined) }
+    default:
+      return { type: "MALFORMED", message: `a watch line has the type ${brief(type)}` }
+  }
+}
+
+const errorCode = (status: unknown): number => {
+  const code = isObject(status) ? status["code"] : undefined
+  return typeof code === "number" ? code : 500
+}
+
+/**
+ * What a refusal means. `code` is the HTTP status, `body` its parsed body (a Status, where the API server itself
+ * wrote it) or its text, `retryAfter` the seconds of the header. The longer of header and body counts.
+ */
+export const refusal = (code: number, body: unknown, retryAfter: number | undefined): Failure => {
+  const status = isObject(body) && body["kind"] === "Status" ? body : {}
+  const details = isObject(status["details"]) ? status["details"] : {}
+  const message = typeof status["message"] === "string" ? status["message"] : textOf(code, body)
+  const inBody = details["retryAfterSeconds"]
+  const wait = Math.max(retryAfter ?? 0, typeof inBody === "number" ? inBody : 0)
+  const causes = causesOf(details["causes"], message)
+  return {
+    reason: reasonOf(code, status["reason"], message, wait),
+    code,
+    message: message.slice(0, longest),
+    ...(wait > 0 && { retryAfter: wait }),
+    ...(causes.length > 0 && { causes })
+  }
+}
+
+/** Apply reports an object that doesn't fit its schema, or a quantity that is none, as a 500 of such a text. */
+const unfit = /^failed to (?:create typed patch object|convert new object)\b/
+
+/** Names the field that doesn't fit. */
+const untyped = /^failed to create typed patch object \([^)]*\): (?:errors:\n\s*)?(\.[^\n]*?): ([^\n]*)/
+
+/** Admission says no with whatever status it likes; the object may well be accepted later as it is. */
+const denied = /^admission webhook "|\bdenied (?:the )?request\b/
+
+const reasonOf = (code: number, reason: unknown, message: string, wait: number): FailureReason => {
+  if (code === 410 || reason === "Expired" || reason === "Gone") return "Gone"
+  if (code === 500 && unfit.test(message)) return "Invalid"
+  if (code === 429 || (code >= 500 && wait > 0)) return "Slow"
+  if (code >= 500 || code === 408 || code < 400) return "Unavailable"
+  if (code === 404) return "NotFound"
+  if (code === 409) return reason === "AlreadyExists" ? "AlreadyExists" : "Conflict"
+  if (code === 401 || code === 403 || denied.test(message)) return "Forbidden"
+  return "Invalid"
+}
+
+const causesOf = (causes: unknown, message: string): readonly Cause[] => {
+  const listed = Array.isArray(causes) ? (causes as readonly unknown[]) : []
+  const read = listed.flatMap((cause): readonly Cause[] => {
+    const { field, message: text } = isObject(cause) ? cause : {}
+    return typeof field === "string" && field !== ""
+      ? [{ field, message: (typeof text === "string" ? text : message).slice(0, longest) }]
+      : []
+  })
+  if (read.length > 0) return read
+  const [, field, text] = untyped.exec(message) ?? []
+  return field === undefined ? [] : [{ field: field.slice(1), message: text ?? message }]
+}
+
+const longest = 4096
+
+const textOf = (code: number, body: unknown): string => {
+  const text = typeof body === "string" ? body.trim() : ""
+  return text === "" ? `the server answered ${code}` : text
+}
+
+/** A value in a message: short, whatever it is. */
+export const brief = (value: unknown): string => {
+  if (value === undefined) return "absent"
+  if (Array.isArray(value)) return "a list"
+  if (isObject(value)) return "an object"
+  const text = JSON.stringify(value)
+  return text.length <= 80 ? text : `${text.slice(0, 77)}...`
+}

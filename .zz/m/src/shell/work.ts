@@ -1,0 +1,202 @@
+/**
+ * Act: carries out the steps of a plan, and learns from what came of them.
+ *
+ * Guarantees: the answer of a write is in the store before the next pass looks; a step of a plan whose grid was edited
+ * meanwhile is left out; a failure delays its own child alone.
+ */
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import * as Random from "effect/Random"
+import { type ChildObject, MANAGER, type Wanted } from "../core/child.ts"
+import { childKind, childObject } from "../core/desired.ts"
+import { ownedTree, wantedTree } from "../core/fields.ts"
+import { DISTRIBUTED, type Grid } from "../core/grid.ts"
+import { failed, written } from "../core/hold.ts"
+import { differences } from "../core/tree.ts"
+import { unusedTemplates } from "../core/workloads.ts"
+import { act, isWork, type Outcome, type Work } from "./act.ts"
+import { Api } from "./api.ts"
+import { GRIDS } from "./kinds.ts"
+import type { Memory } from "./memory.ts"
+import { gridRef, type Observed } from "./observed.ts"
+import { announce } from "./report.ts"
+import { seenChild, type SeenGrid } from "./seen.ts"
+import { steady } from "./steady.ts"
+import type { Thought } from "./think.ts"
+import { isMalformed } from "./wire.ts"
+
+/** What acting needs besides the plan. */
+export interface Desk {
+  readonly observed: Observed
+  /** bounds the writes in flight, over all grids */
+  readonly writing: Effect.Semaphore
+  readonly concurrency: number
+  readonly legacy: readonly string[]
+  /** what makes times of day of the times of plans and memories, in milliseconds */
+  readonly offset: number
+}
+
+const STRANGER_MS = 30_000
+
+const counter = Metric.counter("servicegroup_child_writes_total", {
+  description: "Steps carried out on children, by step and result",
+  incremental: true
+})
+
+/** The paths that the server's answer has otherwise than they were sent. */
+const undone = (grid: Grid, step: Work, answer: unknown): readonly string[] => {
+  const kind = childKind(grid)
+  const sent = childObject(grid, step.unit)
+  if (sent === undefined) return []
+  const owned = ownedTree(kind, answer as ChildObject, MANAGER)
+  return differences(wantedTree(kind, sent), owned).map(({ path }) => path)
+}
+
+interface Task {
+  readonly step: Work
+  readonly thought: Thought
+  readonly memory: Memory
+  readonly wanted: Wanted | undefined
+}
+
+const learnFailure = (
+  { step, thought, memory, wanted }: Task,
+  failure: Extract<Outcome, { _tag: "Failed" }>["error"]
+) =>
+  Effect.gen(function* () {
+    const now = yield* steady
+    const jitter = yield* Random.next
+    const { name } = step
+    const about = {
+      failure,
+      wanted: wanted?.digest ?? "",
+      revision: thought.children.get(name)?.revision,
+      now,
+      jitter
+    }
+    memory.held.set(name, failed(memory.held.get(name), about))
+    yield* Effect.logWarning("a write failed").pipe(
+      Effect.annotateLogs({ child: name, step: step._tag, reason: failure.reason, error: failure.message })
+    )
+  })
+
+/** What a child that was written, or found in its place, changes in the store and in the memory. */
+const learnChild = (
+  desk: Desk,
+  task: Task,
+  outcome: Extract<Outcome, { _tag: "Written" | "Taken" }>,
+  now: number
+) => {
+  const { step, thought, memory, wanted } = task
+  const kind = childKind(thought.seen.grid)
+  const child = seenChild(kind, desk.legacy)(outcome.object)
+  if (isMalformed(child)) return
+  const { name } = step
+  if (outcome._tag === "Taken") {
+    memory.strangers.set(name, { child, until: now + STRANGER_MS })
+    return
+  }
+  memory.strangers.delete(name)
+  desk.observed.readChildren(kind, [{ _tag: "Written", item: child }])
+  const digest = wanted?.digest ?? ""
+  if (step._tag !== "Create" && step._tag !== "Change") return
+  const changed = child.owned === digest ? [] : undone(thought.seen.grid, step, outcome.object)
+  if (step._tag === "Create" && changed.length === 0) memory.held.delete(name)
+  else
+    memory.held.set(
+      name,
+      written(memory.held.get(name), { wanted: digest, revision: child.revision, undone: changed, now })
+    )
+}
+
+const learn = (desk: Desk, task: Task, outcome: Outcome) =>
+  Effect.gen(function* () {
+    if (outcome._tag === "Failed") return yield* learnFailure(task, outcome.error)
+    const now = yield* steady
+    if (outcome._tag !== "Deleted") return learnChild(desk, task, outcome, now)
+    const { step, thought, memory } = task
+    const child = thought.children.get(step.name)
+    memory.held.delete(step.name)
+    memory.strangers.delete(step.name)
+    if (child !== undefined)
+      desk.observed.readChildren(child.kind, [{ _tag: "Deleted", key: child.key, revision: child.revision }])
+  })
+
+/** Whether the grid of a plan is gone, or says something else by now. */
+const isStale = (desk: Desk, { seen }: Thought): boolean => {
+  const latest = desk.observed.grid(seen.grid.kind, seen.key)
+  return latest?.uid !== seen.uid || latest.grid.metadata.generation !== seen.grid.metadata.generation
+}
+
+const carryOut = (desk: Desk, task: Task) =>
+  Effect.gen(function* () {
+    const { step, thought, wanted } = task
+    if (isStale(desk, thought)) return "Stale"
+    const outcome = yield* act(step, { grid: thought.seen.grid, legacy: desk.legacy, wanted })
+    yield* learn(desk, task, outcome)
+    yield* Metric.increment(Metric.tagged(Metric.tagged(counter, "step", step._tag), "result", outcome._tag))
+    return outcome._tag
+  })
+
+/** Carries out what a plan asks for: many children at once, each on its own. */
+export const work = (desk: Desk, thought: Thought, memory: Memory): Effect.Effect<void, never, Api> => {
+  const todo = thought.plan.steps.filter(isWork)
+  if (todo.length === 0) return Effect.void
+  const wanted = new Map(thought.desired.wanted.map((each) => [each.name, each]))
+  const { grid, key } = thought.seen
+  return Effect.gen(function* () {
+    const tags = yield* Effect.forEach(
+      todo,
+      (step) =>
+        desk.writing.withPermits(1)(carryOut(desk, { step, thought, memory, wanted: wanted.get(step.name) })),
+      { concurrency: desk.concurrency }
+    )
+    const counts = new Map<string, number>()
+    for (const tag of tags) counts.set(tag.toLowerCase(), (counts.get(tag.toLowerCase()) ?? 0) + 1)
+    yield* Effect.logInfo("children").pipe(
+      Effect.annotateLogs({ grid: gridRef(grid.kind, key), ...Object.fromEntries(counts) })
+    )
+    const gone = todo
+      .filter((step, i) => step._tag === "Delete" && tags[i] === "Deleted")
+      .map(({ name }) => name)
+    if (gone.length === 0) return
+    const names = gone.slice(0, 10).join(", ") + (gone.length > 10 ? ` and ${gone.length - 10} more` : "")
+    yield* announce(
+      grid,
+      memory.told,
+      "ChildrenDeleted",
+      `deleted ${names}: no node of the unit is left, and its grace is over`
+    )
+  })
+}
+
+/** Removes the pool entries that nobody names, where the grid asks for it and is no copy of another cluster's grid. */
+export const prune = (
+  desk: Desk,
+  { grid, key, revision }: SeenGrid,
+  memory: Memory
+): Effect.Effect<void, never, Api> => {
+  if (grid.kind === "ServiceGrid" || typeof grid.metadata.deletionTimestamp === "string") return Effect.void
+  const unused = grid.metadata.labels?.[DISTRIBUTED] === "yes" ? [] : unusedTemplates(grid)
+  if (unused.length === 0) return Effect.void
+  const { name, namespace } = grid.metadata
+  const templatePool = Object.fromEntries(unused.map((entry) => [entry, null]))
+  const patch = { metadata: { resourceVersion: revision }, spec: { templatePool } }
+  return Effect.gen(function* () {
+    const now = yield* steady
+    const before = memory.held.get("")
+    if (before !== undefined && before.until > now) return
+    const jitter = yield* Random.next
+    const api = yield* Api
+    const answer = yield* Effect.either(
+      desk.writing.withPermits(1)(
+        api.merge(GRIDS[grid.kind], namespace ?? "", name, patch, { manager: MANAGER })
+      )
+    )
+    const told = { grid: gridRef(grid.kind, key), templates: unused.join(", ") }
+    if (answer._tag === "Right")
+      return yield* Effect.logInfo("unused templates removed").pipe(Effect.annotateLogs(told))
+    const about = { failure: answer.left, wanted: told.templates, revision, now, jitter }
+    memory.held.set("", failed(before, about))
+  })
+}
