@@ -1,6 +1,6 @@
 # The controller: one file on a plain Node. Build it first (npm ci && npm run build), then
 #   docker build -t servicegroup:0.1.0 .
 FROM node:26-slim
-COPY dist/controller.mjs /app/controller.mjs
+COPY dist/controller*.mjs /app/
 USER 65532:65532
 ENTRYPOINT ["node", "--optimize-for-size", "--max-semi-space-size=2", "--max-old-space-size=96", "/app/controller.mjs"]

@@ -1,19 +1,14 @@
-/** Whole children, as the API server has them, against what grids want: which are written, and which are let alone. */
+/** Whole workloads, as the API server has them, against what grids want: which are written, and which are let alone. */
 import { describe, expect, it } from "vitest"
-import { child, type ChildObject } from "../src/core/child.ts"
-import { childKind, childObject, desired } from "../src/core/desired.ts"
-import type { Grid, WorkloadGrid } from "../src/core/grid.ts"
-import type { Service, WorkloadSpec } from "../src/core/kube.ts"
-import { plan, type Step } from "../src/core/plan.ts"
+import type { ChildObject } from "../src/core/child.ts"
+import { childObject } from "../src/core/desired.ts"
+import type { WorkloadSpec } from "../src/core/kube.ts"
 import { unitsOf } from "../src/core/units.ts"
 import {
-  applied,
-  byName,
   frozen,
   liveDeployment,
   node,
   NOW,
-  planInput,
   podTemplate,
   SECOND,
   template,
@@ -21,6 +16,7 @@ import {
   webService,
   webSet
 } from "./given.ts"
+import { live, messageOf, podOf, steps, tags } from "./planned.ts"
 
 describe("plan", () => {
   it("R25 creates what is not there", () => {
@@ -117,13 +113,12 @@ describe("plan", () => {
   ])("R37 changes the child and not its pod template for %j", (more) => {
     const [before, after] = [web("zone"), web("zone", { template: template("nginx:1", more) })]
     expect(tags(after, ["a"], [live(before)])).toEqual(["web-a Change"])
-    const pod = (grid: Grid) => JSON.stringify((childObject(grid, "a")?.spec as WorkloadSpec).template)
-    expect(pod(after)).toBe(pod(before))
+    expect(JSON.stringify(podOf(after))).toBe(JSON.stringify(podOf(before)))
   })
 
   it("R38 changes replicas alone when replicas change", () => {
-    const pod = (grid: Grid) => JSON.stringify((childObject(grid, "a")?.spec as WorkloadSpec).template)
-    expect(pod(web("zone", { template: template("nginx:1", { replicas: 3 }) }))).toBe(pod(web("zone")))
+    const more = web("zone", { template: template("nginx:1", { replicas: 3 }) })
+    expect(JSON.stringify(podOf(more))).toBe(JSON.stringify(podOf(web("zone"))))
   })
 
   it("R40 takes over what SuperEdge made, once", () => {
@@ -229,7 +224,7 @@ describe("plan", () => {
     const before = [live(zone), live(zone, {}, "old")]
     expect(tags(park, ["a"], before)).toEqual(["web-a Change", "web-old Grace"])
     expect(childObject(park, "a")?.metadata.labels).toMatchObject({ "superedge.io/grid-uniq-key": "park" })
-    expect((childObject(park, "a")?.spec as WorkloadSpec).template?.spec?.nodeSelector).toEqual({ park: "a" })
+    expect(podOf(park)?.spec?.nodeSelector).toEqual({ park: "a" })
   })
 
   it("R55 takes a label away that the grid has no more", () => {
@@ -270,98 +265,6 @@ describe("plan", () => {
   })
 })
 
-describe("plan of a Service", () => {
-  const ports = [
-    { name: "h", port: 80 },
-    { name: "s", port: 443 }
-  ]
-  it.each([
-    ["R60 port 443", { ports }, { ports: ports.slice(0, 1) }],
-    ["R60 a selector key", { selector: { app: "web", v: "1" } }, { selector: { app: "web" } }],
-    ["R60 externalIPs", { externalIPs: ["1.2.3.4"] }, {}],
-    ["R61 sessionAffinity", { sessionAffinity: "ClientIP" }, {}],
-    ["R61 publishNotReadyAddresses", { publishNotReadyAddresses: true }, { publishNotReadyAddresses: false }],
-    ["R62 allocateLoadBalancerNodePorts", {}, { allocateLoadBalancerNodePorts: false }],
-    ["R62 sessionAffinityConfig", {}, { sessionAffinityConfig: { clientIP: { timeoutSeconds: 5 } } }],
-    [
-      "R63 a targetPort",
-      { ports: [{ port: 80, targetPort: 8080 }] },
-      { ports: [{ port: 80, targetPort: 9090 }] }
-    ]
-  ])("%s is followed", (_, before, after) => {
-    expect(tags(webService("zone", after), [], [live(webService("zone", before))])).toEqual([
-      "web-svc Change"
-    ])
-  })
-
-  it("R63 keeps what the server and the load balancer gave", () => {
-    const grid = webService("zone", { type: "LoadBalancer" })
-    const object = live(grid) as Service
-    const provisioned = frozen({
-      ...object,
-      metadata: { ...object.metadata, finalizers: ["service.kubernetes.io/load-balancer-cleanup"] },
-      spec: {
-        ...object.spec,
-        clusterIP: "10.0.0.1",
-        clusterIPs: ["10.0.0.1"],
-        ports: [{ port: 80, targetPort: 8080, protocol: "TCP", nodePort: 30080 }]
-      },
-      status: { loadBalancer: { ingress: [{ ip: "5.6.7.8" }] } }
-    })
-    expect(tags(grid, [], [provisioned])).toEqual(["web-svc Keep"])
-    expect(childObject(grid, undefined)?.spec).not.toHaveProperty("clusterIP")
-  })
-
-  it("writes nothing for a node port of 0, which the server chose", () => {
-    const grid = webService("zone", { type: "NodePort", ports: [{ port: 80, nodePort: 0, protocol: "" }] })
-    const object = live(grid) as Service
-    const chosen = frozen({
-      ...object,
-      spec: { ...object.spec, ports: [{ port: 80, nodePort: 30080, protocol: "TCP" }] }
-    })
-    expect(tags(grid, [], [chosen])).toEqual(["web-svc Keep"])
-  })
-
-  it("R64 brings the annotation back that was deleted by hand", () => {
-    const object = live(webService("zone"))
-    const { topologyKeys: _, ...annotations } = object.metadata.annotations ?? {}
-    const edited = frozen({ ...object, metadata: { ...object.metadata, annotations } }) as ChildObject
-    expect(tags(webService("zone"), [], [edited])).toEqual(["web-svc Change"])
-  })
-
-  it("R64 follows the grid key", () => {
-    expect(tags(webService("zone2"), [], [live(webService("zone1"))])).toEqual(["web-svc Change"])
-  })
-
-  it("R68 lets a user's Service be and names it", () => {
-    const users = { kind: "Service", metadata: { name: "web-svc", namespace: "default", uid: "u" }, spec: {} }
-    const [step] = steps(webService("zone"), [], [frozen(users)])
-    expect(messageOf(step)).toContain("Service default/web-svc exists and has no owner")
-  })
-
-  it("R69 is created without any unit", () => {
-    expect(tags(webService("zone"), [], [])).toEqual(["web-svc Create"])
-  })
-
-  it.each([
-    ["headless", { clusterIP: "None" }, { clusterIP: "10.0.0.1" }],
-    ["headless no more", {}, { clusterIP: "None" }]
-  ])("R72 is left running where it should become %s", (_, after, before) => {
-    const object = live(webService("zone"))
-    const running = frozen({ ...object, spec: { ...object.spec, ...before } }) as ChildObject
-    expect(steps(webService("zone", after), [], [running])).toMatchObject([
-      { _tag: "Refused", refusal: { reason: "ImmutableField", path: "spec.template.clusterIP" } }
-    ])
-  })
-
-  it("R73 has its own key", () => {
-    expect(childObject(webService("park"), undefined)?.metadata.annotations).toMatchObject({
-      topologyKeys: '["park"]'
-    })
-    expect(tags(web("city"), ["a"], [live(web("city"))])).toEqual(["web-a Keep"])
-  })
-})
-
 const withoutReplicas = template("nginx:1", { replicas: null })
 const otherSelector = {
   ...podTemplate({}, { app: "other" }),
@@ -375,31 +278,3 @@ const superEdges = (fieldsV1: object) => ({
   fieldsType: "FieldsV1",
   fieldsV1: fieldsV1 as never
 })
-
-/** A grid's child right after it was applied; of unit a where nothing else is said. */
-const live = (grid: Grid, more: Parameters<typeof applied>[1] = {}, unit = "a"): ChildObject => {
-  const object = childObject(grid, grid.kind === "ServiceGrid" ? undefined : unit)
-  if (object === undefined) throw new Error("the unit is refused")
-  return applied(object, more)
-}
-
-const steps = (
-  grid: Grid,
-  units: readonly string[],
-  objects: readonly ChildObject[],
-  more: Partial<Parameters<typeof planInput>[0]> = {}
-): readonly Step[] =>
-  plan(
-    planInput({
-      grid: grid as WorkloadGrid,
-      desired: desired(grid, units),
-      children: byName(objects.map((each) => child(childKind(grid), each, ["application-grid-controller"]))),
-      ...more
-    })
-  ).steps
-
-/** Such as `web-a Keep`. */
-const tags = (...given: Parameters<typeof steps>): readonly string[] =>
-  steps(...given).map((step) => `${step.name} ${step._tag}`)
-
-const messageOf = (step: Step | undefined): string => (step?._tag === "Refused" ? step.refusal.message : "")

@@ -360,6 +360,19 @@ describe("connect", () => {
     })
   )
 
+  live("closes a body that nobody reads with its scope, and goes on", () =>
+    Effect.gen(function* () {
+      const { fake, files } = yield* server
+      const connection = yield* connect(yield* read(files.write("k", config({ server: fake.url }, {}))))
+      fake.answer = (_, response) => response.write("first\n")
+      const asked = connection.exchange({ method: "GET", path: "/", headers: {}, body: undefined })
+      expect((yield* Effect.scoped(asked)).status).toBe(200)
+      yield* until("the end of the watch upstream", () => fake.open.size === 0)
+      fake.answer = (_, response) => response.end()
+      expect(yield* ask(connection)).toBe(200)
+    })
+  )
+
   live("runs an exec plugin once, with its protocol, and again when the server refuses what it said", () =>
     Effect.gen(function* () {
       const { fake, files } = yield* server

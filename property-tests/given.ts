@@ -117,7 +117,7 @@ export const webService = (
 
 // ---- children, as the API server stores them
 
-export const ours = "servicegroup"
+const ours = "servicegroup"
 
 type Stored = Deployment | StatefulSet | Service
 
@@ -228,8 +228,10 @@ export const planInput = (more: Partial<PlanInput>): PlanInput => ({
 export const unitNamed = (child: Stored): string | undefined =>
   child.metadata.annotations?.["superedge.io/unit"]
 export const selectorOf = (child: Deployment | StatefulSet) => child.spec.template?.spec?.nodeSelector
-export const imageOf = (child: Deployment | StatefulSet): unknown =>
-  (child.spec.template?.spec?.["containers"] as readonly { readonly image?: unknown }[])[0]?.image
+export const imageOf = (child: Deployment | StatefulSet): unknown => {
+  const containers = child.spec.template?.spec?.["containers"]
+  return Array.isArray(containers) ? (containers[0] as { readonly image?: unknown }).image : undefined
+}
 
 /** A map in which `__proto__` is a key like any other. */
 export const asMap = <A>(entries: readonly (readonly [string, A])[]): { readonly [key: string]: A } =>
@@ -258,7 +260,7 @@ export const unitsInOrder = [
 export const someUnits = (minLength = 0): fc.Arbitrary<readonly string[]> =>
   fc.subarray([...unitsInOrder], { minLength, maxLength: 6 })
 
-const alnum = [..."abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"]
+const alnum = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789".split("")
 const inner = [...alnum, "-", "_", "."]
 
 /** Any legal label value (or name of a label key). */
@@ -292,7 +294,7 @@ export const labelKey: fc.Arbitrary<string> = fc.oneof(
 export const gridName: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom("web", "a", "0", "a.b", "app-edge", "constructor", "g".repeat(70), "g".repeat(253)),
   fc
-    .string({ unit: fc.constantFrom(..."abcxyz019"), minLength: 1, maxLength: 70 })
+    .string({ unit: fc.constantFrom(..."abcxyz019".split("")), minLength: 1, maxLength: 70 })
     .map((text) => text.replace(/(?<=^.{5})./, "-").replace(/-$/, "x"))
 )
 

@@ -26,7 +26,7 @@ describe("isLabelKey", () => {
   })
 
   it("is false for a legal key with one bad character in it", () => {
-    const bad = fc.constantFrom(..." \n\t!@#$%^&*()+=,:;'\"\\|?<>[]{}`~é名", "//")
+    const bad = fc.constantFrom(...` \n\t!@#$%^&*()+=,:;'"|?<>[]{}~é名`.split(""), "\\", "//")
     fc.assert(
       fc.property(labelKey, bad, fc.nat(), (key, character, at) => {
         const i = at % (key.length + 1)
@@ -308,6 +308,6 @@ const LABEL_VALUE = /^(?=.{1,63}$)[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$/
 /** RFC 1123, as Kubernetes reads it. */
 const isDnsLabel = (name: string): boolean =>
   name !== "" &&
-  [...name].every((c) => "abcdefghijklmnopqrstuvwxyz0123456789-".includes(c)) &&
+  name.split("").every((c) => "abcdefghijklmnopqrstuvwxyz0123456789-".includes(c)) &&
   !/^-|-$/.test(name)
 const isSubdomain = (name: string): boolean => name.split(".").every(isDnsLabel)

@@ -72,7 +72,7 @@ describe("imports", () => {
 
 describe("files", () => {
   it("stand in the four folders, programs aside", () => {
-    const folders = new Set(files.filter((file) => file.includes("/")).map((file) => file.split("/")[0]))
+    const folders = new Set(files.flatMap((file) => /^(.+?)\//.exec(file)?.[1] ?? []))
     expect([...folders].sort()).toEqual(["commands", "core", "embedded", "shell"])
   })
 

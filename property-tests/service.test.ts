@@ -197,7 +197,7 @@ describe("service", () => {
         const grid = frozen({ ...webService("zone"), status } as ServiceGrid)
         same(service(grid), service(webService("zone")))
       }),
-      { numRuns: 1000 }
+      RUNS
     )
   })
 })

@@ -42,10 +42,10 @@ describe("digest", () => {
 describe("differences", () => {
   it("are none exactly where the digests are equal", () => {
     fc.assert(
-      fc.property(anyModel, anyModel, (one, other) => {
-        const [wanted, owned] = [build(one), build(other)]
+      fc.property(anyModel, fc.nat(), fc.constantFrom(...changes), (model, at, change) => {
+        const [wanted, owned] = [build(model), build(editNode(model, at % size(model), change))]
         expect(differences(wanted, owned).length === 0).toBe(digest(wanted) === digest(owned))
-        expect(differences(wanted, build(mirrored(one)))).toEqual([])
+        expect(differences(wanted, build(mirrored(model)))).toEqual([])
       }),
       RUNS
     )

@@ -30,7 +30,7 @@ export class Stage {
     const request = { method, path, query, body, contentType, userAgent: "story", at: this.at }
     const { cluster, response, changes } = step(this.world.look.cluster, request)
     this.world = told(this.world, cluster, changes, this.at)
-    this.changes.push(...changes)
+    this.#keep(changes)
     return response
   }
 
@@ -45,7 +45,7 @@ export class Stage {
   turn(): readonly Change[] {
     const { world: after, changes } = turn(this.world, this.at)
     this.world = after
-    this.changes.push(...changes)
+    this.#keep(changes)
     return changes
   }
 
@@ -54,8 +54,14 @@ export class Stage {
     const { world: after, changes } = settled(this.world, this.at, 20_000)
     if (after.queue.length > 0) throw new Error("the controllers don't come to rest")
     this.world = after
-    this.changes.push(...changes)
+    this.#keep(changes)
     return changes
+  }
+
+  /** What was told is kept, and nobody may write to it. */
+  #keep(changes: readonly Change[]): void {
+    for (const change of changes) frozen(change.object)
+    this.changes.push(...changes)
   }
 
   wait(milliseconds: number): void {
@@ -65,6 +71,12 @@ export class Stage {
   all<T extends KubeObject = KubeObject>(resource: string): readonly T[] {
     return list(this.world.look.cluster, resource) as readonly T[]
   }
+}
+
+const frozen = (value: unknown): void => {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return
+  Object.freeze(value)
+  for (const each of Object.values(value)) frozen(each)
 }
 
 export const NODES = "/api/v1/nodes"

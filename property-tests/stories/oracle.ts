@@ -140,6 +140,9 @@ const statusWrong = (slot: Slot, stored: Thing, units: readonly string[], verdic
   return missing ? `states are ${Object.keys(shown.states ?? {}).join()}` : undefined
 }
 
+const isLabelled = ({ metadata }: KubeObject): boolean =>
+  Object.hasOwn(metadata.labels ?? {}, "superedge.io/grid-selector")
+
 const gridWrong = (world: World, slot: Slot, grid: GridWords): string | undefined => {
   const stored = world.stored(slot)
   if (stored === undefined) return `${slot.name} is gone`
@@ -153,7 +156,8 @@ const gridWrong = (world: World, slot: Slot, grid: GridWords): string | undefine
   const verdicts = units.map((unit) => judge(world, slot, grid, stored, unit))
   for (const each of verdicts) if (each._tag === "Wrong") return each.why
   for (const child of Model.list(world.server.cluster, CHILD[slot.kind], slot.namespace))
-    if (ownerOf(child) === stored.metadata.uid && !units.includes(unitOf(child)))
+    // What lost our label is out of the controller's sight.
+    if (ownerOf(child) === stored.metadata.uid && isLabelled(child) && !units.includes(unitOf(child)))
       return `${about}: ${child.metadata.name} is still there`
   const shown = statusWrong(slot, stored, units, verdicts)
   return shown === undefined ? undefined : `${about}: ${shown}`

@@ -264,7 +264,6 @@ export class Stage {
       case "RestartServer":
         return server.restart(this.#chance)
       case "Jump":
-        this.truth.clockSet = true
         this.clock.wall += command.ms
         return
       case "Poison":

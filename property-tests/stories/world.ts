@@ -231,7 +231,8 @@ export class World {
 
   #sweep(): void {
     this.#collect = false
-    const live = new Set(SLOTS.map((slot) => this.stored(slot)?.metadata.uid))
+    const grids = GRIDS.flatMap((resource) => Model.list(this.server.cluster, resource))
+    const live = new Set(grids.map(({ metadata }) => metadata.uid))
     for (const { resource, object } of this.children()) {
       const owner = ownerOf(object)
       if (owner !== undefined && owner !== ELSEWHERE && !live.has(owner)) this.#delete(resource, object)

@@ -81,7 +81,7 @@ export interface Wanted {
   readonly name: string
   readonly digest: string
   readonly replicas: number | undefined
-  /** wants a strategy (`Recreate`, `OnDelete`) that the parameters of a rolling update contradict */
+  /** wants rolling updates, whose parameters the other strategies (`Recreate`, `OnDelete`) contradict */
   readonly rolls: boolean
   readonly fixed: { readonly [path: string]: string }
 }

@@ -69,22 +69,41 @@ const planOf = (type: Type): Plan => {
 
 const NO_FIELDS: ReadonlyMap<string, Field> = new Map()
 
+/** The struct as it is written: the given object itself where it is written so already. */
 const decodeStruct = (type: Type, given: Obj, path: string, reading: Reading): Obj => {
   const fields = type.map?.fields ?? NO_FIELDS
   const { always, zeros } = planOf(type)
-  const out: Draft = {}
-  for (const key of Object.keys(given)) {
+  const keys = Object.keys(given)
+  let out: Draft | undefined
+  for (const [place, key] of keys.entries()) {
     const field = fields.get(key)
     const value = given[key]
-    if (!field) {
-      reading.unknown.push(`unknown field "${path === "" ? key : `${path}.${key}`}"`)
-      continue
+    if (!field) reading.unknown.push(`unknown field "${path === "" ? key : `${path}.${key}`}"`)
+    else if (value !== null && value !== undefined) {
+      const read = decodeValue(field.type, value, path === "" ? key : `${path}.${key}`, reading, type)
+      if (isKept(field, read) || (isZero(read) && zeros.has(key))) {
+        if (read !== value) out ??= firstOf(given, keys, place)
+        if (out) put(out, key, read)
+        continue
+      }
     }
-    if (value === null || value === undefined) continue
-    const read = decodeValue(field.type, value, path === "" ? key : `${path}.${key}`, reading, type)
-    if (isKept(field, read) || (isZero(read) && zeros.has(key))) put(out, key, read)
+    out ??= firstOf(given, keys, place)
   }
-  for (const [key, preset] of always) if (!Object.hasOwn(out, key)) put(out, key, preset)
+  for (const [key, preset] of always) {
+    if (out ? Object.hasOwn(out, key) : Object.hasOwn(given, key)) continue
+    out ??= { ...given }
+    put(out, key, preset)
+  }
+  return out ?? given
+}
+
+/** A copy of an object with the first of its keys. */
+const firstOf = (given: Obj, keys: readonly string[], count: number): Draft => {
+  const out: Draft = {}
+  for (let place = 0; place < count; place++) {
+    const key = keys[place] as string
+    put(out, key, given[key])
+  }
   return out
 }
 
@@ -120,31 +139,37 @@ const isOpenMap = (type: Type): boolean => type.map?.declared === true
 
 const decodeValue = (type: Type, value: unknown, path: string, reading: Reading, owner: Type): unknown => {
   if (type.form === "raw" || (type.map && type.list)) return value
-  const wrong = (): undefined => {
-    reading.problem ??= `json: cannot unmarshal ${jsonType(value)} into Go struct field ${shortName(owner)}.${path} of type ${goType(type)}`
-    return undefined
-  }
   if (type.map) {
-    if (!isObj(value)) return wrong()
-    const { element } = type.map
-    if (type.map.fields.size > 0 || !element) return decodeStruct(type, value, path, reading)
-    const out: Draft = {}
-    for (const key of Object.keys(value)) {
-      const read = decodeValue(element, value[key] ?? zero(element), path, reading, owner)
-      put(out, key, read)
-    }
-    return out
+    if (!isObj(value)) return mismatch(type, value, path, reading, owner)
+    const { element, fields } = type.map
+    if (fields.size > 0 || !element) return decodeStruct(type, value, path, reading)
+    return decodeMap(element, value, path, reading, owner)
   }
-  if (type.list) {
-    if (!isList(value)) return wrong()
-    const { element } = type.list
-    return value.map((item, index) =>
-      item === null
-        ? zero(element)
-        : decodeValue(element, item, isObj(item) ? `${path}[${index}]` : path, reading, owner)
-    )
+  if (!type.list) return decodeScalar(type, value, path, reading, owner)
+  if (!isList(value)) return mismatch(type, value, path, reading, owner)
+  const { element } = type.list
+  const items = value.map((item, index) =>
+    item === null
+      ? zero(element)
+      : decodeValue(element, item, isObj(item) ? `${path}[${index}]` : path, reading, owner)
+  )
+  return items.every((item, index) => item === value[index]) ? value : items
+}
+
+const decodeMap = (element: Type, value: Obj, path: string, reading: Reading, owner: Type): Obj => {
+  let changed = false
+  const out: Draft = {}
+  for (const key of Object.keys(value)) {
+    const read = decodeValue(element, value[key] ?? zero(element), path, reading, owner)
+    if (read !== value[key]) changed = true
+    put(out, key, read)
   }
-  return decodeScalar(type, value, reading, wrong)
+  return changed ? out : value
+}
+
+const mismatch = (type: Type, value: unknown, path: string, reading: Reading, owner: Type): undefined => {
+  reading.problem ??= `json: cannot unmarshal ${jsonType(value)} into Go struct field ${shortName(owner)}.${path} of type ${goType(type)}`
+  return undefined
 }
 
 const zero = (type: Type): unknown => {
@@ -155,33 +180,35 @@ const zero = (type: Type): unknown => {
   return type.scalar === "numeric" ? 0 : type.scalar === "boolean" ? false : ""
 }
 
-const decodeScalar = (type: Type, value: unknown, reading: Reading, wrong: () => undefined): unknown => {
-  const is = typeof value
+const decodeScalar = (type: Type, value: unknown, path: string, reading: Reading, owner: Type): unknown => {
   switch (type.form) {
     case "quantity": {
       const canonical = quantity(value)
       if (canonical === undefined) reading.problem ??= QUANTITY
       return canonical
     }
-    case "intOrString":
-      return is === "number" || is === "string" ? value : wrong()
     case "time":
     case "microtime":
-      return is === "string" ? timestamp(value as string, type.form, reading) : wrong()
+      if (typeof value === "string") return timestamp(value, type.form, reading)
+      break
+    case "intOrString":
+      if (typeof value === "number" || typeof value === "string") return value
+      break
     case "int32":
     case "int64":
-      return is === "number" && Number.isInteger(value) ? value : wrong()
+      if (Number.isInteger(value)) return value
+      break
     case "double":
     case "bytes":
     case "raw":
     case undefined:
+      if (type.scalar === "untyped" || typeof value === JSON_TYPE[type.scalar ?? "untyped"]) return value
       break
   }
-  if (type.scalar === "string") return is === "string" ? value : wrong()
-  if (type.scalar === "boolean") return is === "boolean" ? value : wrong()
-  if (type.scalar === "numeric") return is === "number" ? value : wrong()
-  return value
+  return mismatch(type, value, path, reading, owner)
 }
+
+const JSON_TYPE = { string: "string", boolean: "boolean", numeric: "number", untyped: "" } as const
 
 const QUANTITY = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 

@@ -5,7 +5,7 @@
  * collector that deletes or orphans dependents is a controller like any other.
  */
 import type { Change, Cluster, Resource, Response } from "./cluster.ts"
-import { get, isObj, listAt, objAt, text, withAt, type Obj } from "./json.ts"
+import { get, isObj, listAt, objAt, same, text, withAt, type Obj } from "./json.ts"
 import { ANSWERS_OBJECT } from "./served.ts"
 import * as Status from "./status.ts"
 import { Refusal } from "./status.ts"
@@ -173,8 +173,8 @@ const asDeleting = (object: Obj, at: number): Obj => {
 
 const stored = (cluster: Cluster, deletion: Deletion, object: Obj, existing: Obj): Outcome => {
   const changes: Change[] = []
-  const same = JSON.stringify(object) === JSON.stringify(existing)
-  if (same || deletion.dryRun) return { cluster, response: { code: 200, body: object }, changes }
+  if (same(object, existing) || deletion.dryRun)
+    return { cluster, response: { code: 200, body: object }, changes }
   const { cluster: after, change } = Store.written(cluster, Store.keyOfResource(deletion.resource), object)
   return finished(deletion, {
     cluster: after,

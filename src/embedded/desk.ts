@@ -22,58 +22,32 @@ export class Desk {
   }
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const [path = "/", search = ""] = (request.url ?? "/").split("?", 2)
     const body = await read(request)
     if (body._tag === "Lost") return
     if (body._tag === "TooLarge") {
-      send(
-        request,
-        response,
-        refusal(413, "RequestEntityTooLarge", `Request entity too large: limit is ${LIMIT}`)
-      )
+      const message = `Request entity too large: limit is ${LIMIT}`
+      send(request, response, refusal(413, "RequestEntityTooLarge", message))
       return
     }
-    const { method = "GET", headers } = request
-    if (HEALTH.test(path)) {
-      plain(response, 200, "ok")
-      return
-    }
-    const found = method === "GET" ? document(this.#engine.cluster(), path, headers.accept) : undefined
+    const question = questionOf(request, body.value)
+    const known = this.#aside(question) ?? unreadable(question)
+    if (known === undefined) this.#ask(request, response, question, body.problem)
+    else send(request, response, known)
+  }
+
+  /** The answer to what isn't about objects: health, discovery, and paths at which there is nothing. */
+  #aside({ method, path, accept }: Question): Response | undefined {
+    if (HEALTH.test(path)) return { code: 200, body: "ok" }
+    const found = method === "GET" ? document(this.#engine.cluster(), path, accept) : undefined
     if (found !== undefined) {
-      send(request, response, { code: 200, body: found.body, headers: { "content-type": found.contentType } })
-      return
+      return { code: 200, body: found.body, headers: { "content-type": found.contentType } }
     }
-    if (!this.#isServed(path)) {
-      plain(response, 404, "404 page not found\n")
-      return
-    }
+    if (!this.#isServed(path)) return { code: 404, body: "404 page not found\n" }
     if (targetOf(path) === undefined) {
-      send(request, response, refusal(404, "NotFound", "the server could not find the requested resource"))
-      return
+      return refusal(404, "NotFound", "the server could not find the requested resource")
     }
-    if (!METHODS.has(method)) {
-      send(
-        request,
-        response,
-        refusal(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
-      )
-      return
-    }
-    const contentType = headers["content-type"]?.split(";")[0]?.trim()
-    if (body.value !== undefined && !READABLE.test(contentType ?? "")) {
-      send(request, response, refusal(415, "UnsupportedMediaType", UNREADABLE))
-      return
-    }
-    const question = {
-      method: method as Question["method"],
-      path,
-      query: Object.fromEntries(new URLSearchParams(search)),
-      contentType,
-      accept: headers.accept,
-      userAgent: headers["user-agent"],
-      body: body.value
-    }
-    this.#ask(request, response, question, body.problem)
+    if (METHODS.has(method)) return undefined
+    return refusal(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
   }
 
   /**
@@ -150,6 +124,24 @@ export class Desk {
     stream.open()
   }
 }
+
+const questionOf = ({ url = "/", method, headers }: IncomingMessage, body: unknown): Question => {
+  const mark = url.indexOf("?")
+  return {
+    method: (method ?? "GET") as Question["method"],
+    path: mark < 0 ? url : url.slice(0, mark),
+    query: Object.fromEntries(new URLSearchParams(mark < 0 ? "" : url.slice(mark + 1))),
+    contentType: headers["content-type"]?.split(";")[0]?.trim(),
+    accept: headers.accept,
+    userAgent: headers["user-agent"],
+    body
+  }
+}
+
+const unreadable = ({ body, contentType }: Question): Response | undefined =>
+  body === undefined || READABLE.test(contentType ?? "")
+    ? undefined
+    : refusal(415, "UnsupportedMediaType", UNREADABLE)
 
 const send = (request: IncomingMessage, response: ServerResponse, answer: Response): void => {
   if (response.destroyed) return

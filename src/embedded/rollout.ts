@@ -212,11 +212,11 @@ interface Strategy {
   } | null
 }
 
-const absolute = (value: number | string, of: number, round: (value: number) => number): number =>
-  typeof value === "number"
-    ? value
-    : value.endsWith("%")
-      ? round((of * Number.parseFloat(value)) / 100)
-      : Number(value)
+/** A number as it stands, or a percentage of the replicas; what is neither counts as none. */
+const absolute = (value: number | string, of: number, round: (value: number) => number): number => {
+  const number = typeof value === "number" ? value : Number.parseFloat(value)
+  if (!Number.isFinite(number)) return 0
+  return typeof value === "string" && value.endsWith("%") ? round((of * number) / 100) : number
+}
 
 const DONE = ["NewReplicaSetAvailable", "ProgressDeadlineExceeded", "DeploymentPaused"]

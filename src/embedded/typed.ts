@@ -5,7 +5,7 @@
  * granular maps field by field, keyed lists item by item, sets value by value, atomic lists and maps as a whole.
  * `undefined` is a value that isn't there; null is one that is, and takes whatever form the other side has.
  */
-import { fieldElement, isEmpty as noFields, leaf, nothing, tree, type FieldSet } from "./fieldset.ts"
+import { branch, fieldElement, isEmpty as noFields, leaf, nothing, type FieldSet } from "./fieldset.ts"
 import { child, elementOf, shape } from "./forms.ts"
 import { isList, isObj, put, same, type Draft, type Obj } from "./json.ts"
 import type { ListType, MapType, Type } from "./schema.ts"
@@ -16,30 +16,42 @@ export const fieldsOf = (type: Type, value: unknown): FieldSet => below(type, va
 const below = (type: Type, value: unknown, member: boolean): FieldSet => {
   const form = shape(type, value)
   if (form.is === "scalar") return leaf
+  const children = new Map<string, FieldSet>()
+  const add = (element: string, fields: FieldSet): void => {
+    if (!noFields(fields)) children.set(element, fields)
+  }
   if (form.is === "list") {
     if (!form.of.associative) return leaf
-    return isList(value) ? tree(member, itemFields(form.of, value)) : tree(member, [])
+    const { element: of } = form.of
+    if (isList(value)) {
+      eachItem(form.of, value, (element, item, once) => {
+        add(element, once ? below(of, item, true) : leaf)
+      })
+    }
+    return branch(member, children)
   }
   if (form.of.atomic) return leaf
-  if (!isObj(value)) return tree(member, [])
-  const children: [string, FieldSet][] = []
-  for (const key of Object.keys(value)) {
+  for (const key of isObj(value) ? Object.keys(value) : []) {
     const of = child(form.of, key)
-    const inner = value[key]
+    const inner = (value as Obj)[key]
     if (!of || inner === undefined) continue
-    const bare = inner === null || (isObj(inner) && Object.keys(inner).length === 0)
-    children.push([fieldElement(key), below(of, inner, bare || !form.of.fields.has(key))])
+    const bare = inner === null || (isObj(inner) && isBare(inner))
+    add(fieldElement(key), below(of, inner, bare || !form.of.fields.has(key)))
   }
-  return tree(member, children)
+  return branch(member, children)
 }
 
-function* itemFields(list: ListType, items: readonly unknown[]): Generator<readonly [string, FieldSet]> {
-  const counts = new Map<string, number>()
+/** Items with their path elements; one that the list has twice is told so, each time. */
+const eachItem = (
+  list: ListType,
+  items: readonly unknown[],
+  visit: (element: string, item: unknown, once: boolean) => void
+): void => {
   const elements = items.map((item) => elementOf(list, item))
-  for (const element of elements) counts.set(element, (counts.get(element) ?? 0) + 1)
+  const doubled = new Set(elements).size < elements.length
   for (const [index, element] of elements.entries()) {
-    const once = counts.get(element) === 1
-    yield [element, once ? below(list.element, items[index], true) : leaf]
+    const once = !doubled || elements.indexOf(element) === elements.lastIndexOf(element)
+    visit(element, items[index], once)
   }
 }
 
@@ -142,88 +154,109 @@ export interface Comparison {
 }
 
 const SAME: Comparison = { removed: nothing, modified: nothing, added: nothing }
-const REMOVED: Comparison = { ...SAME, removed: leaf }
 const MODIFIED: Comparison = { ...SAME, modified: leaf }
-const ADDED: Comparison = { ...SAME, added: leaf }
 
 /** What `right` removes, changes and adds. */
 export const compare = (type: Type, left: unknown, right: unknown): Comparison => {
   if (left === right) return SAME
-  const nullish = right === undefined || (right === null && left !== undefined)
-  const form = shape(type, nullish ? left : right)
+  if (left === undefined) return { ...SAME, added: everything(type, right) }
+  if (right === undefined) return { ...SAME, removed: everything(type, left) }
+  const form = shape(type, right === null ? left : right)
+  if (form.is === "scalar") return same(left, right) ? SAME : MODIFIED
   if (form.is === "map") {
     const [l, r] = [isObj(left) ? left : {}, isObj(right) ? right : {}]
-    if (form.of.atomic || (isBare(l) && isBare(r))) return leafOf(left, right)
-    return gathered(left, right, mapParts(form.of, l, r), swapped(left, isObj))
+    if (form.of.atomic || (isBare(l) && isBare(r))) return same(left, right) ? SAME : MODIFIED
+    return compareMaps(form.of, l, r, left !== null && !isObj(left))
   }
+  const [l, r] = [isList(left) ? left : [], isList(right) ? right : []]
+  if (!form.of.associative || l.length + r.length === 0) return same(left, right) ? SAME : MODIFIED
+  return compareLists(form.of, l, r, left !== null && !isList(left))
+}
+
+/** All of a value that stands on one side alone: its leaves, its items, and what leads to them. */
+const everything = (type: Type, value: unknown): FieldSet => {
+  const form = shape(type, value)
+  if (form.is === "scalar") return leaf
+  const children = new Map<string, FieldSet>()
   if (form.is === "list") {
-    const [l, r] = [isList(left) ? left : [], isList(right) ? right : []]
-    if (!form.of.associative || l.length + r.length === 0) return leafOf(left, right)
-    return gathered(left, right, listParts(form.of, l, r), swapped(left, isList))
+    if (!form.of.associative || !isList(value)) return leaf
+    const { element: of } = form.of
+    eachItem(form.of, value, (element, item, once) => {
+      children.set(element, once ? everything(of, item) : leaf)
+    })
+    return branch(true, children)
   }
-  return leafOf(left, right)
+  if (form.of.atomic || !isObj(value)) return leaf
+  for (const key of Object.keys(value)) {
+    const of = child(form.of, key)
+    if (of && value[key] !== undefined) children.set(fieldElement(key), everything(of, value[key]))
+  }
+  return branch(true, children)
 }
 
-const leafOf = (left: unknown, right: unknown): Comparison =>
-  left === undefined ? ADDED : right === undefined ? REMOVED : same(left, right) ? SAME : MODIFIED
+/** Comparisons of the parts of a value, gathered into one. */
+class Parts {
+  readonly #removed = new Map<string, FieldSet>()
+  readonly #modified = new Map<string, FieldSet>()
+  readonly #added = new Map<string, FieldSet>()
 
-/** Whether the left side is there in another form: a scalar that became a map, and the like. */
-const swapped = (left: unknown, is: (value: unknown) => boolean): boolean =>
-  left !== undefined && left !== null && !is(left)
-
-const gathered = (
-  left: unknown,
-  right: unknown,
-  parts: Iterable<readonly [string, Comparison]>,
-  modifiedHere: boolean
-): Comparison => {
-  const [removed, modified, added]: [string, FieldSet][][] = [[], [], []]
-  for (const [element, part] of parts) {
-    if (part === SAME) continue
-    if (!noFields(part.removed)) removed?.push([element, part.removed])
-    if (!noFields(part.modified)) modified?.push([element, part.modified])
-    if (!noFields(part.added)) added?.push([element, part.added])
+  add(element: string, part: Comparison): void {
+    if (part === SAME) return
+    if (!noFields(part.removed)) this.#removed.set(element, part.removed)
+    if (!noFields(part.modified)) this.#modified.set(element, part.modified)
+    if (!noFields(part.added)) this.#added.set(element, part.added)
   }
-  return {
-    removed: tree(right === undefined, removed ?? []),
-    modified: tree(modifiedHere, modified ?? []),
-    added: tree(left === undefined, added ?? [])
+
+  /** `swapped`: the left side was there in another form, a scalar that became a map and the like. */
+  whole(swapped: boolean): Comparison {
+    if (!swapped && this.#removed.size + this.#modified.size + this.#added.size === 0) return SAME
+    return {
+      removed: branch(false, this.#removed),
+      modified: branch(swapped, this.#modified),
+      added: branch(false, this.#added)
+    }
   }
 }
 
-function* mapParts(map: MapType, left: Obj, right: Obj): Generator<readonly [string, Comparison]> {
+const compareMaps = (map: MapType, left: Obj, right: Obj, swapped: boolean): Comparison => {
+  const parts = new Parts()
   for (const key of Object.keys(left)) {
     const other = Object.hasOwn(right, key) ? right[key] : undefined
     const of = child(map, key)
-    if (of && left[key] !== other) yield [fieldElement(key), compare(of, left[key], other)]
+    if (of && left[key] !== other) parts.add(fieldElement(key), compare(of, left[key], other))
   }
   for (const key of Object.keys(right)) {
     const of = child(map, key)
-    if (of && !Object.hasOwn(left, key) && right[key] !== undefined) {
-      yield [fieldElement(key), compare(of, undefined, right[key])]
-    }
+    if (of && !Object.hasOwn(left, key)) parts.add(fieldElement(key), compare(of, undefined, right[key]))
   }
+  return parts.whole(swapped)
 }
 
-function* listParts(
+const compareLists = (
   list: ListType,
   left: readonly unknown[],
-  right: readonly unknown[]
-): Generator<readonly [string, Comparison]> {
-  const group = (items: readonly unknown[]): Map<string, unknown[]> => {
-    const groups = new Map<string, unknown[]>()
-    for (const item of items) {
-      const element = elementOf(list, item)
-      const known = groups.get(element)
-      if (known) known.push(item)
-      else groups.set(element, [item])
-    }
-    return groups
+  right: readonly unknown[],
+  swapped: boolean
+): Comparison => {
+  const parts = new Parts()
+  const [lefts, rights] = [grouped(list, left), grouped(list, right)]
+  for (const [element, items] of lefts)
+    parts.add(element, compareItems(list, items, rights.get(element) ?? []))
+  for (const [element, items] of rights) {
+    if (!lefts.has(element)) parts.add(element, compareItems(list, [], items))
   }
-  const [lefts, rights] = [group(left), group(right)]
-  for (const element of new Set([...lefts.keys(), ...rights.keys()])) {
-    yield [element, compareItems(list, lefts.get(element) ?? [], rights.get(element) ?? [])]
+  return parts.whole(swapped)
+}
+
+const grouped = (list: ListType, items: readonly unknown[]): ReadonlyMap<string, readonly unknown[]> => {
+  const groups = new Map<string, unknown[]>()
+  for (const item of items) {
+    const element = elementOf(list, item)
+    const known = groups.get(element)
+    if (known) known.push(item)
+    else groups.set(element, [item])
   }
+  return groups
 }
 
 /** Items that a list has twice are one value together. */
@@ -232,10 +265,10 @@ const compareItems = (list: ListType, left: readonly unknown[], right: readonly 
   if (left.length >= 2 && right.length >= 2) return same(left, right) ? SAME : MODIFIED
   if (left.length >= 2) {
     const single = right.length > 0 ? compare(list.element, undefined, right[0]) : SAME
-    return { ...single, removed: tree(true, single.removed.children) }
+    return { ...single, removed: branch(true, single.removed.children) }
   }
   const single = left.length > 0 ? compare(list.element, left[0], undefined) : SAME
-  return { ...single, added: tree(true, single.added.children) }
+  return { ...single, added: branch(true, single.added.children) }
 }
 
 /** The value without the fields and items of a set; what becomes empty by it is null, as the server leaves it. */
@@ -265,7 +298,7 @@ export const removeFields = (type: Type, value: unknown, fields: FieldSet): unkn
 
 /** The set with every named field that leads to a member as a member too. */
 export const withNamedFields = (type: Type | undefined, set: FieldSet): FieldSet => {
-  const children: [string, FieldSet][] = []
+  const children = new Map<string, FieldSet>()
   for (const [element, below] of set.children) {
     const name = element.slice(2)
     const isField = element.startsWith("f:")
@@ -276,7 +309,7 @@ export const withNamedFields = (type: Type | undefined, set: FieldSet): FieldSet
         ? type?.list?.element
         : undefined
     const inner = withNamedFields(of, below)
-    children.push([element, known ? tree(true, inner.children) : inner])
+    children.set(element, known ? branch(true, inner.children) : inner)
   }
-  return tree(set.member, children)
+  return branch(set.member, children)
 }

@@ -109,10 +109,33 @@ const templateWarnings = (object: Obj, before: Obj | undefined): readonly string
   return podWarnings(objAt(object, "spec", "template", "spec"), "spec.template.spec")
 }
 
-const serviceWarnings = (object: Obj): readonly string[] =>
-  text(object, "spec", "clusterIP") === "None" && listAt(object, "spec", "externalIPs").length > 0
-    ? ["spec.externalIPs is ignored for headless services"]
-    : []
+const serviceWarnings = (object: Obj): readonly string[] => {
+  const spec = objAt(object, "spec")
+  const external = listAt(spec, "externalIPs").length > 0
+  const headless = text(spec, "clusterIP") === "None"
+  const named = text(spec, "type") === "ExternalName"
+  const told: readonly (readonly [boolean, string])[] = [
+    [headless && external, "spec.externalIPs is ignored for headless services"],
+    [
+      headless && text(spec, "sessionAffinity") !== "None",
+      "spec.SessionAffinity is ignored for headless services"
+    ],
+    [
+      external && !headless && !named,
+      "spec.externalIPs is deprecated and may no longer be implemented in some clusters"
+    ],
+    [named && external, 'spec.externalIPs is ignored when spec.type is "ExternalName"'],
+    [
+      !named && text(spec, "externalName") !== "",
+      'spec.externalName is ignored when spec.type is not "ExternalName"'
+    ],
+    [
+      text(spec, "trafficDistribution") === "PreferClose",
+      'spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"'
+    ]
+  ]
+  return told.filter(([is]) => is).map(([, message]) => message)
+}
 
 const WARNINGS: Readonly<
   Record<string, ((object: Obj, before: Obj | undefined) => readonly string[]) | undefined>

@@ -11,7 +11,7 @@ import { type ChildObject, MANAGER, type Wanted } from "../core/child.ts"
 import { childKind, childObject } from "../core/desired.ts"
 import { ownedTree, wantedTree } from "../core/fields.ts"
 import { DISTRIBUTED, type Grid } from "../core/grid.ts"
-import { failed, written } from "../core/hold.ts"
+import { created, failed, written } from "../core/hold.ts"
 import { differences } from "../core/tree.ts"
 import { unusedTemplates } from "../core/workloads.ts"
 import { act, isWork, type Outcome, type Work } from "./act.ts"
@@ -101,12 +101,10 @@ const learnChild = (
   const digest = wanted?.digest ?? ""
   if (step._tag !== "Create" && step._tag !== "Change") return
   const changed = child.owned === digest ? [] : undone(thought.seen.grid, step, outcome.object)
-  if (step._tag === "Create" && changed.length === 0) memory.held.delete(name)
-  else
-    memory.held.set(
-      name,
-      written(memory.held.get(name), { wanted: digest, revision: child.revision, undone: changed, now })
-    )
+  const before = memory.held.get(name)
+  const about = { wanted: digest, revision: child.revision, now }
+  const made = step._tag === "Create" && changed.length === 0
+  memory.held.set(name, made ? created(before, about) : written(before, { ...about, undone: changed }))
 }
 
 const learn = (desk: Desk, task: Task, outcome: Outcome) =>

@@ -40,7 +40,8 @@ export class Screen {
   show(lines: readonly string[]): void {
     if (!this.live) return
     const fitting = lines.slice(0, Math.max((this.#out.rows || 24) - 2, 1))
-    if (fitting.join("\n") !== this.#drawn.join("\n")) this.#draw("", fitting)
+    const same = fitting.length === this.#drawn.length && fitting.every((line, i) => line === this.#drawn[i])
+    if (!same) this.#draw("", fitting)
   }
 
   /** A paragraph, broken between words. */

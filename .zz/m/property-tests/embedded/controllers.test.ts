@@ -130,6 +130,24 @@ describe("a Deployment", () => {
     ).toEqual(["0 2", "2 3"])
   })
 
+  it.each([
+    [0, ["7"]],
+    [2, ["5", "6", "7"]],
+    [undefined, ["1", "2", "3", "4", "5", "6", "7"]]
+  ])("keeps as many old revisions as revisionHistoryLimit %s says", (revisionHistoryLimit, revisions) => {
+    const stage = stageOf(1)
+    stage.must("POST", DEPLOYMENTS, deployment("web", { replicas: 1, revisionHistoryLimit }))
+    stage.settle()
+    for (let edit = 2; edit <= 7; edit++) {
+      stage.must("PATCH", `${DEPLOYMENTS}/web`, imageEdit("web", `web:${edit}`))
+      stage.settle()
+    }
+    const left = stage
+      .all("apps/replicasets")
+      .map((set) => set.metadata.annotations?.["deployment.kubernetes.io/revision"])
+    expect(left.toSorted()).toEqual(revisions)
+  })
+
   it("starts nothing new with the strategy Recreate before every old pod is gone", () => {
     const stage = stageOf(2, { podStartDelay: 1000 })
     const strategy = { type: "Recreate" }
@@ -161,17 +179,66 @@ describe("a Deployment", () => {
     })
   })
 
-  it("shows a pod that the server refuses as a condition", () => {
-    const stage = stageOf(1)
-    const spec = {
-      volumes: [{ name: "data", emptyDir: {} }],
-      containers: [{ name: "main", image: "web:1", volumeMounts: [{ name: "other", mountPath: "/x" }] }]
-    }
-    const response = stage.ask("POST", DEPLOYMENTS, deployment("web", { replicas: 1 }, "web:1", spec))
-    // The real server refuses such a template already in the Deployment; then there is nothing to show.
-    if (response.code >= 300) return
+  it("shows a pod that the server refuses as a condition, until there are enough pods", () => {
+    const active = controllers(["deployments", "replicasets"])
+    const stage = new Stage(active)
+    const inShop = DEPLOYMENTS.replace("default", "shop")
+    stage.must("POST", "/api/v1/namespaces", {
+      apiVersion: "v1",
+      kind: "Namespace",
+      metadata: { name: "shop" }
+    })
+    stage.must("POST", inShop, deployment("web", { replicas: 1 }))
     stage.settle()
-    expect(conditionOf(stage, "ReplicaFailure")).toMatchObject({ status: "True" })
+    stage.must("DELETE", "/api/v1/namespaces/shop")
+    stage.must("PATCH", `${inShop}/web`, { spec: { replicas: 2 } })
+    stage.settle()
+    expect(conditionOf(stage, "ReplicaFailure")).toMatchObject({
+      status: "True",
+      reason: "FailedCreate",
+      message: expect.stringContaining("shop because it is being terminated") as string
+    })
+    stage.must("PATCH", `${inShop}/web`, { spec: { replicas: 1 } })
+    stage.settle()
+    expect(conditionOf(stage, "ReplicaFailure")).toBeUndefined()
+  })
+
+  it("replaces a pod that failed, and one that is on its way out", () => {
+    const stage = stageOf(1, { podStartDelay: 1000 })
+    stage.must("POST", DEPLOYMENTS, deployment("web", { replicas: 2 }))
+    stage.settle()
+    const [one, other] = podsOf(stage, "web").map((pod) => `${PODS}/${pod.metadata.name}`)
+    stage.must("PATCH", `${one}/status`, { status: { phase: "Failed" } })
+    stage.must("PATCH", `${other}`, { metadata: { finalizers: ["example.com/wait"] } })
+    stage.must("DELETE", `${other}`)
+    stage.settle()
+    expect(podsOf(stage, "web")).toHaveLength(4)
+    stage.wait(1000)
+    stage.settle()
+    expect(podsOf(stage, "web").filter(isReady)).toHaveLength(2)
+    expect(readyOf(stage, "web")).toBe(2)
+  })
+
+  it("takes over a pod that its selector matches, unless that is finished", () => {
+    const stage = stageOf(1)
+    stage.must("POST", DEPLOYMENTS, deployment("web", { replicas: 2 }))
+    stage.settle()
+    const labels = podsOf(stage, "web")[0]?.metadata.labels
+    for (const name of ["alive", "finished"]) {
+      stage.must("POST", PODS, {
+        metadata: { name, labels },
+        spec: { containers: [{ name: "main", image: "web:1" }] }
+      })
+      if (name === "finished") stage.must("PATCH", `${PODS}/${name}/status`, { status: { phase: "Failed" } })
+    }
+    stage.settle()
+    const owned = podsOf(stage, "web").filter((pod) => pod.metadata.ownerReferences?.length === 1)
+    expect(owned).toHaveLength(2)
+    expect(
+      podsOf(stage, "web")
+        .filter((pod) => !owned.includes(pod))
+        .map((pod) => pod.metadata.name)
+    ).toEqual(["finished"])
   })
 
   it("keeps its size while paused, without a rollout", () => {
@@ -427,6 +494,24 @@ describe("garbage collection", () => {
       RUNS
     )
   })
+
+  it.each(["Background", "Foreground", "Orphan"])(
+    "of one of two owners (%s) leaves the child with the other",
+    (propagationPolicy) => {
+      const stage = new Stage()
+      const owners = ["one", "other"].map((name) => {
+        const { uid } = stage.must("POST", CONFIG_MAPS, configMap(name)).metadata
+        return { ...ownerOf(name, uid ?? ""), blockOwnerDeletion: true }
+      })
+      stage.must("POST", CONFIG_MAPS, configMap("child", { ownerReferences: owners }))
+      stage.must("DELETE", `${CONFIG_MAPS}/one`, undefined, { propagationPolicy })
+      stage.settle()
+      const left = stage.all("/configmaps").filter((each) => ["one", "child"].includes(each.metadata.name))
+      expect(left.map(({ metadata }) => [metadata.name, metadata.ownerReferences])).toEqual([
+        ["child", [owners[1]]]
+      ])
+    }
+  )
 
   it("deletes a child whose owner was gone before it came", () => {
     const stage = new Stage()

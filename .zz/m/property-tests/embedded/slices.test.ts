@@ -56,6 +56,28 @@ describe("endpoint slices", () => {
     )
   })
 
+  it.each([
+    [{}, "unready", { ready: false, serving: false, terminating: false }],
+    [{}, "leaving", { ready: false, serving: true, terminating: true }],
+    [{ publishNotReadyAddresses: true }, "unready", { ready: true, serving: false, terminating: false }],
+    [{ publishNotReadyAddresses: true }, "leaving", { ready: true, serving: true, terminating: true }]
+  ])("of a service %j show a pod that is %s as %j", (spec, state, conditions) => {
+    const stage = begun()
+    stage.must("PATCH", `${SERVICES}/front`, { spec })
+    const [pod] = podsOf(stage, "web")
+    const path = `${PODS}/${pod?.metadata.name}`
+    if (state === "unready") {
+      const ready = { type: "Ready", status: "False" }
+      stage.must("PATCH", `${path}/status`, { status: { conditions: [ready] } })
+    } else {
+      stage.must("PATCH", path, { metadata: { finalizers: ["example.com/wait"] } })
+      stage.must("DELETE", path)
+    }
+    stage.settle()
+    const shown = slicesOf(stage).flatMap((slice) => slice.endpoints ?? [])
+    expect(shown.find((each) => each.addresses[0] === pod?.status?.podIP)?.conditions).toEqual(conditions)
+  })
+
   it("hold at most 100 endpoints each", () => {
     const stage = begun(3)
     stage.must("PATCH", `${DEPLOYMENTS}/web`, { spec: { replicas: 250 } })

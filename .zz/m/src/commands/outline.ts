@@ -116,7 +116,7 @@ export const render = (plans: readonly GridPlan[]): string => {
       for (const { path, wanted, owned } of line.fields ?? [])
         out.push(`  ${" ".repeat(width)}             ${path}: ${short(owned)} -> ${short(wanted)}`)
     }
-    if (lines.length === 0) out.push("  no unit: no node has the label")
+    if (lines.length === 0) out.push(`  no unit: no node has the label "${name}"`)
     out.push("")
   }
   const count = (verdict: string): number =>

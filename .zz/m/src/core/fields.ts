@@ -123,11 +123,12 @@ export const ownedTree = (kind: ChildKind, object: Manageable, manager: string):
   return ownedAt(more.reduce(union, first), object, shapes[kind]) ?? NOTHING
 }
 
+const KNOWN: ReadonlySet<string> = new Set(["f:", "k:", "v:", "i:"])
+
 const ownedAt = (set: FieldSet, value: unknown, shape: Shape): Tree | undefined => {
   const steps = Object.keys(set)
-  const isLeaf = steps.every((step) => step === ".")
-  const below = isLeaf ? [] : steps.filter((step) => /^[fkvi]:/.test(step) && isObject(set[step]))
-  const itself = isLeaf || isObject(at(set, "."))
+  const below = steps.filter((step) => KNOWN.has(step.slice(0, 2)) && isObject(set[step]))
+  const itself = steps.length === 0 || isObject(at(set, "."))
   if (below.length === 0) return itself ? leaf(leafSpelling(value, shape)) : undefined
   const items = !below.every((step) => step.startsWith("f:"))
   if (shape._tag === "Whole" || shape._tag === "Quantity" || (items && shape._tag === "Parts"))
@@ -146,10 +147,12 @@ const leafSpelling = (value: unknown, shape: Shape): string =>
 type Parts = ReadonlyMap<string, Tree>
 
 const ownedFields = (set: FieldSet, steps: readonly string[], value: unknown, shape: Shape): Parts => {
+  const fields = isObject(value) ? value : {}
   const parts = new Map<string, Tree>()
   for (const step of steps) {
     const name = step.slice(2)
-    const part = ownedAt(set[step] as FieldSet, own(value, name), shapeOf(shape, name))
+    const field = Object.hasOwn(fields, name) ? fields[name] : undefined
+    const part = ownedAt(set[step] as FieldSet, field, shapeOf(shape, name))
     if (part !== undefined) parts.set(name, part)
   }
   return parts
@@ -164,10 +167,11 @@ const ownedItems = (set: FieldSet, steps: readonly string[], value: unknown, sha
     if (item !== undefined) owned.set(itemName(item.value, shape), set[step] as FieldSet)
   }
   const parts = new Map<string, Tree>()
-  for (const name of new Set([...live.keys(), ...owned.keys()])) {
+  for (const [name, items] of live) {
     const below = owned.get(name)
-    if (below !== undefined) parts.set(name, ownedItem(below, live.get(name) ?? [], shape))
+    if (below !== undefined) parts.set(name, ownedItem(below, items, shape))
   }
+  for (const [name, below] of owned) if (!parts.has(name)) parts.set(name, ownedItem(below, [], shape))
   return parts
 }
 

@@ -5,11 +5,11 @@ import { isObject } from "./json.ts"
 import { type ChildKind, type Manageable, type Shape, shapeOf, shapes } from "./schema.ts"
 import { own } from "./value.ts"
 
-const plain = (value: unknown): string => {
-  if (typeof value === "string" && /^[A-Za-z_/.][\w/.:-]*$/.test(value) && !/^(true|false|null)$/.test(value))
-    return value
-  return JSON.stringify(value ?? null)
-}
+/** Texts that need no quotes: nothing else is written like them, and they don't end a key. */
+const PLAIN = /^(?!(?:true|false|null)$)[A-Za-z_/.][\w/.:-]*$/
+
+const plain = (value: unknown): string =>
+  typeof value === "string" && PLAIN.test(value) ? value : JSON.stringify(value ?? null)
 
 /** How an item of a list is called: `[name=nginx]`, `[containerPort=80,protocol=TCP]`, `["x"]`. */
 export const itemName = (item: unknown, shape: Shape): string => {

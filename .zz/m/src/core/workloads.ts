@@ -19,7 +19,15 @@ import {
   type WorkloadGrid
 } from "./grid.ts"
 import { asText, isObject } from "./json.ts"
-import type { Deployment, Node, PodTemplate, StatefulSet, WorkloadSpec } from "./kube.ts"
+import type {
+  Deployment,
+  Node,
+  OwnerReference,
+  PodTemplate,
+  StatefulSet,
+  StringMap,
+  WorkloadSpec
+} from "./kube.ts"
 import { selects } from "./selector.ts"
 import { stated } from "./stated.ts"
 import { unitsOf } from "./units.ts"
@@ -126,7 +134,19 @@ const prepare = (grid: WorkloadGrid, source: Source): Prepared => {
   return { _tag: "Ready", spec }
 }
 
-const assemble = (grid: WorkloadGrid, key: string, unit: string, spec: WorkloadSpec): Workload => {
+/** What all children of a grid have in common: made once, so that what is compared is shared. */
+interface Common {
+  readonly key: string
+  readonly labels: StringMap
+  readonly ownerReferences: readonly OwnerReference[]
+}
+
+const assemble = (
+  grid: WorkloadGrid,
+  { key, ...common }: Common,
+  unit: string,
+  spec: WorkloadSpec
+): Workload => {
   const pod: PodTemplate = spec.template ?? {}
   return {
     apiVersion: "apps/v1",
@@ -134,9 +154,8 @@ const assemble = (grid: WorkloadGrid, key: string, unit: string, spec: WorkloadS
     metadata: {
       name: childName(grid, unit),
       ...(typeof grid.metadata.namespace === "string" ? { namespace: grid.metadata.namespace } : {}),
-      labels: childLabels(grid, key),
-      annotations: { [GRID]: grid.metadata.name, [GRID_KEY]: key, [UNIT]: unit },
-      ownerReferences: [ownerReference(grid)]
+      ...common,
+      annotations: { [GRID]: grid.metadata.name, [GRID_KEY]: key, [UNIT]: unit }
     },
     spec: {
       ...spec,
@@ -155,6 +174,7 @@ export const workloadsOf = (grid: WorkloadGrid, units: readonly string[]): Workl
   const wanted: Workload[] = []
   const refused: Refusal[] = []
   const prepared = new Map<string, Prepared>()
+  const common = { key, labels: childLabels(grid, key), ownerReferences: [ownerReference(grid)] }
   for (const unit of units) {
     const source = sourceOf(grid, unit)
     if ("reason" in source) {
@@ -164,7 +184,7 @@ export const workloadsOf = (grid: WorkloadGrid, units: readonly string[]): Workl
     let template = prepared.get(source.path)
     if (template === undefined) prepared.set(source.path, (template = prepare(grid, source)))
     if (template._tag === "Refused") refused.push({ ...template.refusal, unit })
-    else wanted.push(assemble(grid, key, unit, template.spec))
+    else wanted.push(assemble(grid, common, unit, template.spec))
   }
   return { wanted, refused }
 }

@@ -12,7 +12,7 @@ import { Refusal } from "./status.ts"
 import * as Store from "./store.ts"
 import { problems as typedProblems } from "./declared.ts"
 import { shown } from "./fieldset.ts"
-import { create, replace, type Call, type Outcome } from "./writes.ts"
+import { answer, create, replace, type Call, type Outcome } from "./writes.ts"
 
 export type Strictness = "Strict" | "Warn" | "Ignore"
 
@@ -23,12 +23,29 @@ export const post = (call: Call, body: unknown, strictness: Strictness): Outcome
     throw new Refusal(Status.internal("resourceVersion should not be set on objects to be created"))
   }
   const placed = inNamespace(call, withoutSystem(read))
-  return create({ ...call, warnings }, managedFrom(call, call.strategy.empty, placed, body))
+  return telling(warnings, () =>
+    create({ ...call, warnings }, managedFrom(call, call.strategy.empty, placed, body))
+  )
 }
 
 /** PUT: the whole object, or its status. */
 export const put = (call: Call, body: unknown, strictness: Strictness): Outcome => {
   const [read, warnings] = readBody(call, body, strictness)
+  return telling(warnings, () => putRead({ ...call, warnings }, body, read))
+}
+
+/** What was warned of is told with a refusal, too. */
+const telling = (warnings: readonly string[], run: () => Outcome): Outcome => {
+  try {
+    return run()
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.response.headers !== undefined) throw error
+    const { code, body } = error.response
+    throw new Refusal(answer({ warnings }, code, body))
+  }
+}
+
+const putRead = (call: Call, body: unknown, read: Obj): Outcome => {
   const placed = inNamespace(call, read)
   checkName(call, placed)
   const { resource } = call.strategy
@@ -36,7 +53,7 @@ export const put = (call: Call, body: unknown, strictness: Strictness): Outcome 
   if (!existing) {
     if (call.part === "all" && PUT_CREATES.has(resource.kind) && !resource.custom) {
       if (text(placed, "metadata", "uid") !== "") throw new Refusal(uidMismatch(call, placed))
-      return create({ ...call, warnings }, managedFrom(call, call.strategy.empty, placed, body))
+      return create(call, managedFrom(call, call.strategy.empty, placed, body))
     }
     throw new Refusal(Status.notFound(resource, call.name))
   }
@@ -54,7 +71,7 @@ export const put = (call: Call, body: unknown, strictness: Strictness): Outcome 
     const why = `StorageError: invalid object, Code: 4, Key: ${at}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${text(existing, "metadata", "uid")}`
     throw new Refusal(Status.conflict(resource, call.name, why))
   }
-  return replace({ ...call, warnings }, existing, managedFrom(call, existing, placed, body))
+  return replace(call, existing, managedFrom(call, existing, placed, body))
 }
 
 const uidMismatch = (call: Call, object: Obj): ReturnType<typeof Status.conflict> =>
@@ -99,8 +116,10 @@ export const patched = (call: Call, strictness: Strictness, change: (existing: O
   }
   const placed = inNamespace(call, read.object)
   checkName(call, placed)
-  const warnings = strictness === "Warn" ? read.unknown : []
-  return replace({ ...call, warnings }, existing, managedFrom(call, existing, placed, raw))
+  const warnings = strictness === "Warn" ? [...read.unknown].sort(byCode) : []
+  return telling(warnings, () =>
+    replace({ ...call, warnings }, existing, managedFrom(call, existing, placed, raw))
+  )
 }
 
 /** A write of the scale subresource: the replicas, and nothing else. */
@@ -114,9 +133,10 @@ export const scale = (call: Call, existing: Obj, next: Obj, path: readonly strin
 /** PATCH that applies a configuration on behalf of a field manager. */
 export const apply = (call: Call, body: unknown, force: boolean): Outcome => {
   const { strategy } = call
-  const config = configOf(call, body)
   const existing = existingOf(call)
-  if (!existing && call.part === "status") throw new Refusal(Status.notFound(strategy.resource, call.name))
+  const makes = call.part === "all" || (PUT_CREATES.has(strategy.resource.kind) && !strategy.resource.custom)
+  if (!existing && !makes) throw new Refusal(Status.notFound(strategy.resource, call.name))
+  const config = configOf(call, body)
   const managers = managersBefore(call, existing)
   const live = existing ? withAt(existing, ["metadata", "managedFields"], undefined) : strategy.empty
   const applied = Managers.applied(strategy.type, live, config, managers, writer(call), force)

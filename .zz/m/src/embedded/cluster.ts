@@ -4,7 +4,7 @@
  * The model is pure: `(cluster, request) -> (cluster, response, changes)`. Time comes in with the request, names
  * and uids come from counters in the state, so the same requests always give the same cluster.
  */
-import type { Json, JsonObject, KubeObject } from "../core/kube.ts"
+import type { JsonObject, KubeObject } from "../core/kube.ts"
 import type * as Sorted from "./sorted.ts"
 
 /** One request as the API server reads it: body already parsed (JSON or YAML), path without the query. */
@@ -128,4 +128,4 @@ export interface Watch {
 export const keyOf = (namespace: string | null | undefined, name: string): string =>
   namespace ? `${namespace}/${name}` : name
 
-export type { Json, JsonObject, KubeObject }
+export type { JsonObject, KubeObject }

@@ -148,7 +148,7 @@ export const customProblems = (
     return [invalidValue("apiVersion", text(object, "apiVersion"), `must be ${apiVersion}`)]
   }
   const meta = before
-    ? [...changeProblems(object, before), ...changeProblems(object, before).filter(isImmutable)]
+    ? [...changeProblems(object, before), ...changeProblems(object, before).filter(isToldTwice)]
     : creationProblems(object, resource.namespaced, subdomainProblems)
   const problems = [
     ...meta,
@@ -164,7 +164,8 @@ export const customProblems = (
 }
 
 /** The server tells these twice for custom kinds: once for all kinds, once for custom ones. */
-const isImmutable = ({ body }: Problem): boolean => body.endsWith("field is immutable")
+const isToldTwice = ({ body }: Problem): boolean =>
+  body.endsWith("field is immutable") || body.startsWith("Forbidden: no new finalizers")
 
 /** Items that a set or a keyed list has twice. */
 const doubled = (schema: Obj, value: unknown, path: string): readonly Problem[] => {

@@ -19,28 +19,22 @@ export const nothing: FieldSet = { member: false, children: NO_CHILDREN }
 /** A path by itself. */
 export const leaf: FieldSet = { member: true, children: NO_CHILDREN }
 
-const node = (member: boolean, children: ReadonlyMap<string, FieldSet>): FieldSet =>
+/** A set of what lies below, none of it empty, and of the path itself if that is a member. */
+export const branch = (member: boolean, children: ReadonlyMap<string, FieldSet>): FieldSet =>
   children.size > 0 ? { member, children } : member ? leaf : nothing
 
 export const isEmpty = (set: FieldSet): boolean => !set.member && set.children.size === 0
 
-/** Puts a tree together; children that hold nothing are left out. */
-export const tree = (member: boolean, children: Iterable<readonly [string, FieldSet]>): FieldSet => {
-  const kept = new Map<string, FieldSet>()
-  for (const [element, child] of children) if (!isEmpty(child)) kept.set(element, child)
-  return node(member, kept)
-}
-
 export const union = (a: FieldSet, b: FieldSet): FieldSet => {
-  if (b.children.size === 0) return b.member && !a.member ? node(true, a.children) : a
-  if (a.children.size === 0) return a.member && !b.member ? node(true, b.children) : b
+  if (b.children.size === 0) return b.member && !a.member ? branch(true, a.children) : a
+  if (a.children.size === 0) return a.member && !b.member ? branch(true, b.children) : b
   if (a === b) return a
   const children = new Map(a.children)
   for (const [element, child] of b.children) {
     const mine = children.get(element)
     children.set(element, mine ? union(mine, child) : child)
   }
-  return node(a.member || b.member, children)
+  return branch(a.member || b.member, children)
 }
 
 export const intersection = (a: FieldSet, b: FieldSet): FieldSet => {
@@ -53,7 +47,7 @@ export const intersection = (a: FieldSet, b: FieldSet): FieldSet => {
     const both = intersection(child, other)
     if (!isEmpty(both)) children.set(element, both)
   }
-  return node(a.member && b.member, children)
+  return branch(a.member && b.member, children)
 }
 
 /** The members of a that aren't members of b; what lies below a member of b stays. */
@@ -69,7 +63,7 @@ export const difference = (a: FieldSet, b: FieldSet): FieldSet => {
     if (rest !== child) untouched = false
     if (!isEmpty(rest)) children.set(element, rest)
   }
-  return untouched ? a : node(member, children)
+  return untouched ? a : branch(member, children)
 }
 
 /** As `difference`, but what lies below a member of b goes too. */
@@ -81,7 +75,7 @@ export const without = (a: FieldSet, b: FieldSet): FieldSet => {
     const rest = !other ? child : other.member ? nothing : without(child, other)
     if (!isEmpty(rest)) children.set(element, rest)
   }
-  return node(a.member && !b.member, children)
+  return branch(a.member && !b.member, children)
 }
 
 const overlaps = (a: FieldSet, b: FieldSet): boolean => {
@@ -95,10 +89,10 @@ export const ofPaths = (...paths: readonly Path[]): FieldSet =>
 
 const insert = (set: FieldSet, path: Path): FieldSet => {
   const [first, ...rest] = path
-  if (first === undefined) return node(true, set.children)
+  if (first === undefined) return branch(true, set.children)
   const children = new Map(set.children)
   children.set(first, insert(children.get(first) ?? nothing, rest))
-  return node(set.member, children)
+  return branch(set.member, children)
 }
 
 /** The members in Kubernetes' order: those of a node first, then what lies deeper. */
@@ -149,7 +143,7 @@ const decodeNode = (fields: Obj, inner: boolean): FieldSet | undefined => {
     if (element === undefined || child === undefined) return undefined
     children.set(element, child)
   }
-  return node(member, children)
+  return branch(member, children)
 }
 
 const canonical = (key: string): string | undefined => {

@@ -39,7 +39,7 @@ const canonical = (value: unknown): string => {
   if (Array.isArray(value)) return `[${value.map(canonical).join(",")}]`
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null"
   const entries = Object.entries(value).filter(([, each]) => each !== null && each !== undefined)
-  entries.sort(([one], [other]) => (one < other ? -1 : 1))
+  entries.filter(([one], [other]) => (one < other ? -1 : 1))
   return `{${entries.map(([key, each]) => `${JSON.stringify(key)}:${canonical(each)}`).join(",")}}`
 }
 

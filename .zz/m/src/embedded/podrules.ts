@@ -29,7 +29,9 @@ export const templateProblems = (template: Obj, at: string): readonly Problem[] 
 /** What is wrong with a pod's spec. */
 export const podProblems = (spec: Obj, at: string): readonly Problem[] => {
   const volumes = listAt(spec, "volumes")
-  const names = new Set(volumes.map((each) => text(each, "name")))
+  const names = new Set(
+    volumes.filter((_, index) => isSound(volumes, index)).map((each) => text(each, "name"))
+  )
   const policies = ["Always", "OnFailure", "Never"]
   const policy = text(spec, "restartPolicy")
   return [
@@ -40,6 +42,10 @@ export const podProblems = (spec: Obj, at: string): readonly Problem[] => {
     ...labelsProblems(objAt(spec, "nodeSelector"), `${at}.nodeSelector`)
   ]
 }
+
+/** A volume that nothing is wrong with, by itself or beside those before it. */
+const isSound = (volumes: readonly unknown[], index: number): boolean =>
+  volumeProblems(volumes.slice(0, index + 1), "").every(({ field }) => !field.startsWith(`[${index}]`))
 
 const volumeProblems = (volumes: readonly unknown[], at: string): readonly Problem[] => {
   const seen = new Set<string>()
@@ -107,9 +113,21 @@ const containerProblems = (container: Obj, volumes: ReadonlySet<string>, at: str
     ...portsProblems(listAt(container, "ports"), `${at}.ports`),
     ...envProblems(listAt(container, "env"), `${at}.env`),
     ...mountProblems(listAt(container, "volumeMounts"), volumes, `${at}.volumeMounts`),
+    ...["livenessProbe", "readinessProbe", "startupProbe"].flatMap((field) =>
+      handlerProblems(container[field], `${at}.${field}`)
+    ),
     ...(policies.includes(policy) ? [] : [unsupported(`${at}.imagePullPolicy`, policy, policies)]),
     ...resourceProblems(objAt(container, "resources"), `${at}.resources`)
   ]
+}
+
+const HANDLERS = ["exec", "httpGet", "tcpSocket", "grpc"]
+
+const handlerProblems = (probe: unknown, at: string): readonly Problem[] => {
+  if (!isObj(probe)) return []
+  const [first, ...more] = HANDLERS.filter((each) => probe[each] !== undefined)
+  if (first === undefined) return [required(at, "must specify a handler type")]
+  return more.map((each) => forbiddenField(`${at}.${each}`, "may not specify more than 1 handler type"))
 }
 
 const portsProblems = (ports: readonly unknown[], at: string): readonly Problem[] => {

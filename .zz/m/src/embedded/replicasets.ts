@@ -77,7 +77,7 @@ const admirers = (look: Lookup, pod: KubeObject): readonly string[] =>
 const act = (look: Lookup, set: ReplicaSet, at: number): Act => {
   const adopting = adoption(look, set, at)
   if (adopting.length > 0) return { requests: adopting }
-  const pods = controlled<Pod>(look, set.metadata.uid, "/pods").filter(isActive)
+  const pods = controlled<Pod>(look, set.metadata.uid, "/pods")
   const missing = replicasOf(set) - pods.length
   const requests: Request[] = [...reporting(set, pods, at)]
   for (let count = 0; count < missing; count++) requests.push(birth(set, at))
@@ -140,7 +140,7 @@ const failing = (set: ReplicaSet, response: Response, at: number): readonly Requ
 /** Pods without a controller that the selector matches become the replica set's. */
 const adoption = (look: Lookup, set: ReplicaSet, at: number): readonly Request[] =>
   orphans<Pod>(look, "/pods", set.metadata.namespace ?? "")
-    .filter((pod) => selects(set.spec.selector, pod.metadata.labels ?? {}))
+    .filter((pod) => isActive(pod) && selects(set.spec.selector, pod.metadata.labels ?? {}))
     .map((pod) => {
       const owner = controlledBy(set, "apps/v1", "ReplicaSet")
       const ownerReferences = [...(pod.metadata.ownerReferences ?? []), owner]

@@ -81,8 +81,15 @@ export const unknownPath: Response = failure(
 export const notFound = (of: Name, name: string): Response =>
   failure(404, "NotFound", `${qualified(of)} ${goJson(name)} not found`, about(of, name))
 
-export const alreadyExists = (of: Name, name: string): Response =>
-  failure(409, "AlreadyExists", `${qualified(of)} ${goJson(name)} already exists`, about(of, name))
+export const alreadyExists = (of: Name, name: string, deleted: boolean): Response => {
+  const message = `${qualified(of)} ${goJson(name)} already exists`
+  return failure(
+    409,
+    "AlreadyExists",
+    deleted ? `object is being deleted: ${message}` : message,
+    about(of, name)
+  )
+}
 
 export const conflict = (of: Name, name: string, why: string): Response =>
   failure(

@@ -69,8 +69,10 @@ export const create = (call: Call, given: Obj): Outcome => {
   const object = call.strategy.created(placed.object)
   refuseInvalid(call, object, call.strategy.problems(object, undefined, "all"))
   const told = withWarnings(call, warningsOf(resource, object, undefined))
-  if (Store.find(cluster, Store.keyOfResource(resource), call.namespace, name)) {
-    throw new Refusal(warned(told, Status.alreadyExists(resource, name)))
+  const existing = Store.find(cluster, Store.keyOfResource(resource), call.namespace, name)
+  if (existing) {
+    const taken = Status.alreadyExists(resource, name, Store.isDeleted(existing))
+    throw new Refusal(warned(told, taken))
   }
   return stored(told, afterUid, placed, object, 201)
 }

@@ -1,7 +1,7 @@
 /**
  * Another program of this package, as a child process that lives as long as its scope.
  *
- * Guarantees: it has ended when the scope has closed, in half a second at most; whatever it wrote last is known.
+ * Guarantees: it has ended when the scope has closed, soon after it was asked to; whatever it wrote last is known.
  */
 import * as Deferred from "effect/Deferred"
 import * as Duration from "effect/Duration"
@@ -94,7 +94,7 @@ const KEPT = 100
 const SHOWN = 10
 
 /** How long it has to end by itself. */
-const POLITE = Duration.millis(400)
+const POLITE = Duration.millis(250)
 
 /** Ctrl-C goes to all processes of a terminal: the child's end is no news if this process is about to hear it too. */
 const TERMINAL = Duration.millis(200)

@@ -9,7 +9,8 @@ import { Failed, type Kubectl } from "./kubectl.ts"
 import { lastWords, type Program } from "./program.ts"
 import type { Scene, Sight } from "./scene.ts"
 import type { Screen } from "./screen.ts"
-import { end, type Step, STORY } from "./story.ts"
+import { end } from "./expected.ts"
+import { type Step, STORY } from "./story.ts"
 
 export interface Telling {
   readonly screen: Screen
