@@ -91,6 +91,14 @@ describe("workloads", () => {
     )
   })
 
+  it("share among units what their templates share, so that memory and comparison don't grow with units", () => {
+    const grid = web("zone", {
+      template: podTemplate({ containers: [{ name: "c", image: "nginx:1", env: null }] })
+    })
+    const [one, other] = workloads(grid, nodesOf("zone", ["a", "b"])).wanted
+    expect(one?.spec.template?.spec?.["containers"]).toBe(other?.spec.template?.spec?.["containers"])
+  })
+
   it("R3 adds the unit to the node selector that is there", () => {
     const grid = web("zone", { template: podTemplate({ nodeSelector: { disk: "ssd" } }) })
     const { wanted } = workloads(grid, nodesOf("zone", ["a", "b", "c"]))

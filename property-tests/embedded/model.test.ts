@@ -283,11 +283,16 @@ const story = fc.array(fc.oneof({ weight: 2, arbitrary: apply }, { weight: 3, ar
   maxLength: 20
 })
 
-const applied = (manager: string, given: object, force = true, data = {}): Request =>
+const applied = (manager: string, given: object, force = true, data?: object): Request =>
   request("PATCH", "/api/v1/namespaces/default/configmaps/m", {
     query: { fieldManager: manager, force: String(force) },
     contentType: "application/apply-patch+yaml",
-    body: { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "m", labels: given }, data }
+    body: {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: "m", labels: given },
+      ...(data ? { data } : {})
+    }
   })
 
 const told = (requests: readonly Request[], from: Cluster = start(NOW)): Cluster =>

@@ -4,7 +4,18 @@
  */
 import fc from "fast-check"
 import { type Moment, type TroubleName, TROUBLES } from "./faults.ts"
-import { type Edit, edited, type Flaw, type GridWords, KEYS, POOL, simple, SLOTS, UNITS, type Words } from "./words.ts"
+import {
+  type Edit,
+  edited,
+  type Flaw,
+  type GridWords,
+  KEYS,
+  POOL,
+  simple,
+  SLOTS,
+  UNITS,
+  type Words
+} from "./words.ts"
 import type { Meddling, Planting } from "./world.ts"
 
 /** Plurals of the kinds that the controller watches. */
@@ -45,7 +56,12 @@ export type Fault =
   | { readonly _tag: "Cut"; readonly kind: string | undefined }
   | { readonly _tag: "RestartServer" }
   | { readonly _tag: "Jump"; readonly ms: number }
-  | { readonly _tag: "Poison"; readonly kind: string; readonly path: readonly string[]; readonly value: unknown }
+  | {
+      readonly _tag: "Poison"
+      readonly kind: string
+      readonly path: readonly string[]
+      readonly value: unknown
+    }
   | { readonly _tag: "Garble"; readonly kind: string; readonly object: unknown }
   | { readonly _tag: "Second" }
   | { readonly _tag: "Forbid"; readonly kind: string; readonly ms: number }
@@ -71,8 +87,14 @@ export interface Story {
 
 const oneOf = <A>(values: readonly A[]): fc.Arbitrary<A> => fc.constantFrom(...values)
 const node = fc.integer({ min: 1, max: 4 })
-const key = fc.oneof({ weight: 5, arbitrary: fc.constant(KEYS[0]) }, { weight: 1, arbitrary: fc.constant(KEYS[1]) })
-const value = fc.oneof({ weight: 6, arbitrary: oneOf(UNITS.slice(0, 3)) }, { weight: 1, arbitrary: oneOf(UNITS) })
+const key = fc.oneof(
+  { weight: 5, arbitrary: fc.constant(KEYS[0]) },
+  { weight: 1, arbitrary: fc.constant(KEYS[1]) }
+)
+const value = fc.oneof(
+  { weight: 6, arbitrary: oneOf(UNITS.slice(0, 3)) },
+  { weight: 1, arbitrary: oneOf(UNITS) }
+)
 /** The first grid is the one that most things happen to. */
 const grid = fc.oneof(
   { weight: 5, arbitrary: fc.constant(0) },
@@ -87,9 +109,15 @@ const few = fc.integer({ min: 0, max: 2 })
 
 const change: fc.Arbitrary<Partial<Words>> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ image: fc.integer({ min: 1, max: 3 }) }) },
-  { weight: 3, arbitrary: fc.record({ replicas: fc.option(fc.integer({ min: 0, max: 3 }), { nil: undefined }) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ replicas: fc.option(fc.integer({ min: 0, max: 3 }), { nil: undefined }) })
+  },
   { weight: 3, arbitrary: fc.record({ env: few }) },
-  { weight: 1, arbitrary: fc.record({ minReady: fc.option(fc.integer({ min: 0, max: 2 }), { nil: undefined }) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ minReady: fc.option(fc.integer({ min: 0, max: 2 }), { nil: undefined }) })
+  },
   { weight: 1, arbitrary: fc.record({ recreate: fc.boolean() }) },
   { weight: 2, arbitrary: fc.record({ flaw: fc.option(flaw, { nil: undefined, freq: 1 }) }) }
 )
@@ -98,7 +126,10 @@ const whole: fc.Arbitrary<Edit> = fc
   .oneof(
     { weight: 2, arbitrary: fc.record({ key }) },
     { weight: 1, arbitrary: fc.constant({ key: "a b" }) },
-    { weight: 2, arbitrary: fc.record({ fallback: fc.option(oneOf(["t1", "t2", "default", ""]), { nil: undefined }) }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({ fallback: fc.option(oneOf(["t1", "t2", "default", ""]), { nil: undefined }) })
+    },
     { weight: 2, arbitrary: fc.record({ team: fc.option(oneOf(["x", "y"]), { nil: undefined }) }) },
     { weight: 2, arbitrary: fc.record({ grace: fc.option(oneOf(["0s", "5s", "bad"]), { nil: undefined }) }) },
     { weight: 1, arbitrary: fc.record({ autoDelete: fc.boolean() }) }
@@ -121,14 +152,16 @@ const words: fc.Arbitrary<GridWords> = fc
   .array(edit, { maxLength: 2 })
   .map((edits) => edits.reduce((grown, each) => edited(grown, each), simple))
 
-
 type Rest<T extends Command["_tag"]> = Omit<Extract<Command, { readonly _tag: T }>, "_tag">
 
 const tagged = <T extends Command["_tag"]>(
   _tag: T,
   rest: { readonly [K in keyof Rest<T>]: fc.Arbitrary<Rest<T>[K]> }
 ): fc.Arbitrary<Command> =>
-  fc.record({ _tag: fc.constant(_tag), ...(rest as object) }) as fc.Arbitrary<unknown> as fc.Arbitrary<Command>
+  fc.record({
+    _tag: fc.constant(_tag),
+    ...(rest as object)
+  }) as fc.Arbitrary<unknown> as fc.Arbitrary<Command>
 
 const children = oneOf<"collected" | "orphaned">(["collected", "orphaned"])
 const child = fc.nat(20)
@@ -137,7 +170,19 @@ const meddling = oneOf<Meddling>(["image", "label", "scale", "delete", "hold", "
 const planting = oneOf<Planting>(["foreign", "owned", "adoptable", "legacy"])
 const day = 86_400_000
 const anything = fc.oneof(
-  fc.constantFrom<unknown>(null, 0, -1, "", "x", true, [], {}, [null], { __proto__: null }, { constructor: 1 }),
+  fc.constantFrom<unknown>(
+    null,
+    0,
+    -1,
+    "",
+    "x",
+    true,
+    [],
+    {},
+    [null],
+    { __proto__: null },
+    { constructor: 1 }
+  ),
   fc.jsonValue({ maxDepth: 1 })
 )
 
@@ -155,7 +200,13 @@ const world: readonly fc.WeightedArbitrary<Command>[] = [
   { weight: 8, arbitrary: tagged("Touch", { child, how: meddling }) },
   { weight: 3, arbitrary: tagged("Plant", { grid, unit: value, how: planting }) },
   { weight: 1, arbitrary: tagged("Uproot", {}) },
-  { weight: 3, arbitrary: tagged("Serve", { child: fc.option(child, { nil: undefined }), ready: oneOf<"ready" | "unready">(["ready", "unready"]) }) },
+  {
+    weight: 3,
+    arbitrary: tagged("Serve", {
+      child: fc.option(child, { nil: undefined }),
+      ready: oneOf<"ready" | "unready">(["ready", "unready"])
+    })
+  },
   { weight: 8, arbitrary: tagged("Wait", { ms: oneOf([100, 1000, 5000, 30_000]) }) }
 ]
 
@@ -195,6 +246,38 @@ const faults: readonly fc.WeightedArbitrary<Command>[] = [
   { weight: 1, arbitrary: tagged("Forbid", { kind: watched, ms: oneOf([500, 8000, 60_000]) }) }
 ]
 
+/** The kinds of commands that stories have. */
+export const TAGS: readonly Command["_tag"][] = [
+  "Label",
+  "Unlabel",
+  "AddNode",
+  "DropNode",
+  "Beat",
+  "MakeGrid",
+  "EditGrid",
+  "DeleteGrid",
+  "RemakeGrid",
+  "Touch",
+  "Plant",
+  "Uproot",
+  "Serve",
+  "Wait",
+  "Kill",
+  "Fail",
+  "Storm",
+  "Lag",
+  "Repeat",
+  "Lose",
+  "Expire",
+  "Cut",
+  "RestartServer",
+  "Jump",
+  "Poison",
+  "Garble",
+  "Second",
+  "Forbid"
+]
+
 const beatsOf = (commands: readonly fc.WeightedArbitrary<Command>[]): fc.Arbitrary<Beat> =>
   fc.record({
     command: fc.oneof(...commands),
@@ -210,7 +293,10 @@ const opening: fc.Arbitrary<readonly Beat[]> = fc
     { command: { _tag: "MakeGrid", grid: 0, words: given }, steps }
   ])
 
-const storyOf = (commands: readonly fc.WeightedArbitrary<Command>[], maxLength: number): fc.Arbitrary<Story> =>
+const storyOf = (
+  commands: readonly fc.WeightedArbitrary<Command>[],
+  maxLength: number
+): fc.Arbitrary<Story> =>
   fc
     .record({
       seed: fc.nat(0x7fffffff),

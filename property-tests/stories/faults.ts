@@ -22,7 +22,15 @@ const status = (
 ): Extract<Trouble, { _tag: "Refused" }> => ({
   _tag: "Refused",
   code,
-  body: { kind: "Status", apiVersion: "v1", status: "Failure", reason, message, code, ...(details && { details }) }
+  body: {
+    kind: "Status",
+    apiVersion: "v1",
+    status: "Failure",
+    reason,
+    message,
+    code,
+    ...(details && { details })
+  }
 })
 
 /** What a server that is in trouble says, by the name that commands call it. */
@@ -40,7 +48,8 @@ export const TROUBLES = {
     body: {
       kind: "Status",
       status: "Failure",
-      message: "failed to create typed patch object (/a; apps/v1, Kind=Deployment): .spec.x: field not declared in schema",
+      message:
+        "failed to create typed patch object (/a; apps/v1, Kind=Deployment): .spec.x: field not declared in schema",
       code: 500
     }
   },
@@ -59,6 +68,8 @@ export class Faults {
   kill: { left: number; readonly moment: Moment } | undefined
   /** writes that fail, counted down */
   fails: { left: number; readonly trouble: Trouble }[] = []
+  /** every write of the object of this name fails */
+  always: { readonly name: string; readonly trouble: Trouble } | undefined
   /** so many requests of any kind fail */
   storm: { left: number; readonly trouble: Trouble } | undefined
   /** by plural: what is shown of a kind stands still at this revision */
@@ -75,18 +86,20 @@ export class Faults {
     this.kill = undefined
     this.fails = []
     this.storm = undefined
+    this.always = undefined
     this.lag.clear()
     this.forbidden.clear()
     this.lose.clear()
   }
 
   /** The trouble that a request meets, if any. */
-  trouble(isWrite: boolean): Trouble | undefined {
+  trouble(isWrite: boolean, name: string): Trouble | undefined {
     if (this.storm !== undefined && this.storm.left > 0) {
       this.storm.left--
       return this.storm.trouble
     }
     if (!isWrite) return undefined
+    if (this.always?.name === name) return this.always.trouble
     const due = this.fails.find((fail) => --fail.left <= 0)
     if (due === undefined) return undefined
     this.fails.splice(this.fails.indexOf(due), 1)

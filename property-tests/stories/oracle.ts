@@ -55,12 +55,20 @@ const workloadWrong = (spec: Spec, words: Words, nodeSelector: object): string |
   if (container === undefined || more.length > 0) return "it has other containers"
   if (container.image !== `nginx:${words.image}`) return `its image is ${container.image}`
   const env = (container.env ?? []).map(({ name }) => name).sort()
-  if (!same(env, Array.from({ length: words.env }, (_, i) => `E${i}`))) return `its env is ${env.join()}`
-  if (words.replicas !== undefined && spec.replicas !== words.replicas) return `it has ${spec.replicas} replicas`
+  if (
+    !same(
+      env,
+      Array.from({ length: words.env }, (_, i) => `E${i}`)
+    )
+  )
+    return `its env is ${env.join()}`
+  if (words.replicas !== undefined && spec.replicas !== words.replicas)
+    return `it has ${spec.replicas} replicas`
   const chosen = spec.template.spec.nodeSelector as Record<string, string>
   if (!same(Object.entries(chosen).sort(), Object.entries(nodeSelector).sort()))
     return `its node selector is ${JSON.stringify(chosen)}`
-  if ((spec.minReadySeconds ?? 0) !== (words.minReady ?? 0)) return `its minReadySeconds is ${spec.minReadySeconds}`
+  if ((spec.minReadySeconds ?? 0) !== (words.minReady ?? 0))
+    return `its minReadySeconds is ${spec.minReadySeconds}`
   const type = (spec.strategy ?? spec.updateStrategy)?.type
   const wanted = words.recreate ? (spec.strategy === undefined ? "OnDelete" : "Recreate") : "RollingUpdate"
   return type === wanted ? undefined : `its strategy is ${type}, not ${wanted}`
@@ -69,8 +77,10 @@ const workloadWrong = (spec: Spec, words: Words, nodeSelector: object): string |
 const serviceWrong = (service: Thing, words: Words, key: string): string | undefined => {
   const spec = service.spec as Spec
   const ports = (spec.ports ?? []).map(({ name, port }) => ({ name, port }))
-  const byName = (a: { readonly name: string }, b: { readonly name: string }): number => (a.name < b.name ? -1 : 1)
-  if (!same(ports.sort(byName), [...portsOf(words)].sort(byName))) return `its ports are ${JSON.stringify(ports)}`
+  const byName = (a: { readonly name: string }, b: { readonly name: string }): number =>
+    a.name < b.name ? -1 : 1
+  if (!same(ports.sort(byName), [...portsOf(words)].sort(byName)))
+    return `its ports are ${JSON.stringify(ports)}`
   if (!same(spec.selector, { app: "web" })) return `its selector is ${JSON.stringify(spec.selector)}`
   if (spec.type !== (words.recreate ? "NodePort" : "ClusterIP")) return `its type is ${spec.type}`
   const keys = service.metadata.annotations?.["topologyKeys"]
@@ -83,12 +93,14 @@ const judge = (world: World, slot: Slot, grid: GridWords, stored: KubeObject, un
   const name = nameOf(slot, unit)
   const mine = all.filter((each) => ownerOf(each) === stored.metadata.uid && unitOf(each) === unit)
   const there = name === undefined ? mine[0] : all.find(({ metadata }) => metadata.name === name)
-  if (words === undefined || (words.flaw !== undefined && words.flaw !== "otherSelector")) return { _tag: "Refused" }
+  if (words === undefined || (words.flaw !== undefined && words.flaw !== "otherSelector"))
+    return { _tag: "Refused" }
   const about = `${slot.kind} ${slot.namespace}/${slot.name}, unit ${unit}: the child ${name ?? ""}`
   const wrong = (why: string): Verdict => ({ _tag: "Wrong", why: `${about} ${why}` })
   if (there === undefined) return wrong("is missing")
   if (ownerOf(there) !== stored.metadata.uid) {
-    const free = ownerOf(there) === undefined && there.metadata.labels?.["superedge.io/grid-selector"] === slot.name
+    const free =
+      ownerOf(there) === undefined && there.metadata.labels?.["superedge.io/grid-selector"] === slot.name
     return free ? wrong("was not adopted") : { _tag: "Refused" }
   }
   if (mine.length !== 1) return wrong(`is there ${mine.length} times`)
@@ -104,7 +116,10 @@ const judge = (world: World, slot: Slot, grid: GridWords, stored: KubeObject, un
   if (why !== undefined) return wrong(why)
   const { labels } = there.metadata
   if (labels?.["team"] !== grid.team) return wrong(`has the team ${labels?.["team"]}`)
-  if (labels?.["old"] !== undefined && there.metadata.managedFields?.every(({ manager }) => manager === "servicegroup"))
+  if (
+    labels?.["old"] !== undefined &&
+    there.metadata.managedFields?.every(({ manager }) => manager === "servicegroup")
+  )
     return wrong("still has a label of the old manager")
   return { _tag: "Served", child: there }
 }
@@ -124,24 +139,32 @@ const statusWrong = (slot: Slot, stored: Thing, units: readonly string[], verdic
   const shown = (stored.status ?? {}) as Shown
   const condition = (type: string): string =>
     (shown.conditions ?? []).find((each) => each.type === type)?.status ?? "absent"
-  if (shown.observedGeneration !== stored.metadata.generation) return `observed is ${shown.observedGeneration}`
+  if (shown.observedGeneration !== stored.metadata.generation)
+    return `observed is ${shown.observedGeneration}`
   const served = verdicts.filter(({ _tag }) => _tag === "Served").length
   const refused = verdicts.length - served
   const ready = refused === 0 && verdicts.length > 0 ? "True" : "False"
   if (condition("Ready") !== ready) return `Ready is ${condition("Ready")}`
-  if (condition("Degraded") !== (refused > 0 ? "True" : "False")) return `Degraded is ${condition("Degraded")}`
+  if (condition("Degraded") !== (refused > 0 ? "True" : "False"))
+    return `Degraded is ${condition("Degraded")}`
   if (slot.kind === "ServiceGrid") {
     const ip = shown.loadBalancer?.ingress?.[0]?.ip
     return served === 0 || ip === "5.6.7.8" ? undefined : `the load balancer is ${ip}`
   }
   if (shown.units !== units.length) return `units is ${shown.units}`
   if (shown.readyUnits !== served) return `readyUnits is ${shown.readyUnits}, not ${served}`
-  const missing = verdicts.some((each, i) => each._tag === "Served" && !Object.hasOwn(shown.states ?? {}, units[i] ?? ""))
+  const missing = verdicts.some(
+    (each, i) => each._tag === "Served" && !Object.hasOwn(shown.states ?? {}, units[i] ?? "")
+  )
   return missing ? `states are ${Object.keys(shown.states ?? {}).join()}` : undefined
 }
 
 const isLabelled = ({ metadata }: KubeObject): boolean =>
   Object.hasOwn(metadata.labels ?? {}, "superedge.io/grid-selector")
+
+/** SuperEdge's children bear no unit, but its name. */
+const isWanted = (slot: Slot, units: readonly string[], child: KubeObject): boolean =>
+  units.includes(unitOf(child)) || units.some((unit) => nameOf(slot, unit) === child.metadata.name)
 
 const gridWrong = (world: World, slot: Slot, grid: GridWords): string | undefined => {
   const stored = world.stored(slot)
@@ -157,7 +180,7 @@ const gridWrong = (world: World, slot: Slot, grid: GridWords): string | undefine
   for (const each of verdicts) if (each._tag === "Wrong") return each.why
   for (const child of Model.list(world.server.cluster, CHILD[slot.kind], slot.namespace))
     // What lost our label is out of the controller's sight.
-    if (ownerOf(child) === stored.metadata.uid && isLabelled(child) && !units.includes(unitOf(child)))
+    if (ownerOf(child) === stored.metadata.uid && isLabelled(child) && !isWanted(slot, units, child))
       return `${about}: ${child.metadata.name} is still there`
   const shown = statusWrong(slot, stored, units, verdicts)
   return shown === undefined ? undefined : `${about}: ${shown}`
@@ -180,7 +203,8 @@ export const wrongWith = (world: World): string | undefined => {
   }
   for (const [uid, planted] of world.foreign) {
     const now = world.children().find(({ object }) => object.metadata.uid === uid)?.object
-    if (now === undefined || !same(left(planted), left(now))) return `P3: ${planted.metadata.name} is not as it was left`
+    if (now === undefined || !same(left(planted), left(now)))
+      return `P3: ${planted.metadata.name} is not as it was left`
   }
   return undefined
 }

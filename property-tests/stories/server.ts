@@ -47,7 +47,8 @@ interface Asked {
   readonly request: Omit<Request, "at">
 }
 
-type Answer = { readonly _tag: "Value"; readonly value: unknown } | { readonly _tag: "No"; readonly failure: Failure }
+type Answer =
+  { readonly _tag: "Value"; readonly value: unknown } | { readonly _tag: "No"; readonly failure: Failure }
 
 interface Flight {
   readonly asked: Asked
@@ -102,6 +103,8 @@ export class Server {
   /** requests that left, by verb */
   readonly sent = new Map<Verb, number>()
   readonly wrote: Wrote[] = []
+  /** told of each write that fails by a fault */
+  onFail: () => void = () => {}
   /** writes under way at once, at most */
   crowd = 0
   #flights: Flight[] = []
@@ -110,7 +113,10 @@ export class Server {
   readonly #now: () => number
   readonly #epoch: number
 
-  constructor(cluster: Cluster, o: { readonly now: () => number; readonly epoch: number; readonly told: Told }) {
+  constructor(
+    cluster: Cluster,
+    o: { readonly now: () => number; readonly epoch: number; readonly told: Told }
+  ) {
     this.cluster = cluster
     this.#told = o.told
     this.#now = o.now
@@ -121,7 +127,10 @@ export class Server {
 
   /** A request of someone else, carried out at once. */
   ask(request: Omit<Request, "at">): Response {
-    const { cluster, response, changes } = Model.step(this.cluster, { ...request, at: this.#epoch + this.#now() })
+    const { cluster, response, changes } = Model.step(this.cluster, {
+      ...request,
+      at: this.#epoch + this.#now()
+    })
     this.commit(cluster, changes)
     return response
   }
@@ -208,13 +217,15 @@ export class Server {
     const write = isWrite(asked.verb)
     const moment = write ? this.faults.kills() : undefined
     if (moment === "before") return this.#told.killed(asked.session)
-    const trouble = this.faults.trouble(write)
-    if (trouble !== undefined && !write) this.#told.blind()
+    const trouble = this.faults.trouble(write, asked.name)
+    if (trouble !== undefined && write) this.onFail()
+    else if (trouble !== undefined) this.#told.blind()
     if (trouble?._tag === "Refused") {
       flight.answer = { _tag: "No", failure: refusal(trouble.code, trouble.body, trouble.retryAfter) }
       return
     }
-    const answer: Answer = trouble?._tag === "Reset" ? { _tag: "No", failure: unreachable } : this.#carryOut(asked)
+    const answer: Answer =
+      trouble?._tag === "Reset" ? { _tag: "No", failure: unreachable } : this.#carryOut(asked)
     flight.answer = trouble?._tag === "Unanswered" ? { _tag: "No", failure: unreachable } : answer
     if (moment === "between") return this.#told.killed(asked.session)
     if (moment === "after") {
@@ -243,7 +254,17 @@ export class Server {
     if (isWrite(asked.verb)) {
       const { session, verb, namespace, name, subresource, request } = asked
       const after = read()
-      const wrote = { session, verb, resource, namespace, name, subresource, before, after, code: response.code }
+      const wrote = {
+        session,
+        verb,
+        resource,
+        namespace,
+        name,
+        subresource,
+        before,
+        after,
+        code: response.code
+      }
       const told = { ...wrote, body: request.body, at: this.#now() }
       this.wrote.push(told)
       this.#told.wrote(told)
@@ -254,7 +275,10 @@ export class Server {
   #list(asked: Asked): Answer {
     const { plural } = asked.kind
     if (this.faults.forbidden.has(plural)) return this.#forbid(asked)
-    const limit = Math.min(Number(asked.request.query["limit"]) || Number.POSITIVE_INFINITY, this.faults.pageSize)
+    const limit = Math.min(
+      Number(asked.request.query["limit"]) || Number.POSITIVE_INFINITY,
+      this.faults.pageSize
+    )
     const query = {
       ...asked.request.query,
       ...(Number.isFinite(limit) && { limit: String(limit) }),
@@ -334,7 +358,9 @@ export class Server {
         asked,
         answer: undefined,
         answered: (answer) =>
-          resume(answer._tag === "Value" ? Effect.succeed(answer.value) : Effect.fail(fail(asked, answer.failure)))
+          resume(
+            answer._tag === "Value" ? Effect.succeed(answer.value) : Effect.fail(fail(asked, answer.failure))
+          )
       }
       this.#flights.push(flight)
       const writes = this.#flights.filter((each) => isWrite(each.asked.verb)).length
@@ -442,14 +468,21 @@ export class Server {
         return this.#send(asked("merge", kind, { name, namespace, subresource, query, body: patch }))
       },
       remove: (kind, namespace, name, preconditions) => {
-        const body = { kind: "DeleteOptions", apiVersion: "v1", propagationPolicy: "Background", preconditions }
+        const body = {
+          kind: "DeleteOptions",
+          apiVersion: "v1",
+          propagationPolicy: "Background",
+          preconditions
+        }
         return Effect.asVoid(this.#send(asked("remove", kind, { name, namespace, body })))
       }
     }
   }
 }
 
-const METHODS: { readonly [V in Verb]: { readonly method: Request["method"]; readonly contentType?: string } } = {
+const METHODS: {
+  readonly [V in Verb]: { readonly method: Request["method"]; readonly contentType?: string }
+} = {
   list: { method: "GET" },
   watch: { method: "GET" },
   get: { method: "GET" },
@@ -480,4 +513,10 @@ const isLastPage = (body: unknown): boolean => {
   return !isMalformed(read) && read.continue === undefined
 }
 
-const status410 = { kind: "Status", status: "Failure", reason: "Expired", message: "too old resource version", code: 410 }
+const status410 = {
+  kind: "Status",
+  status: "Failure",
+  reason: "Expired",
+  message: "too old resource version",
+  code: 410
+}

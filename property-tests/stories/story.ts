@@ -101,7 +101,8 @@ export class Stage {
         wrote: (wrote) => this.truth.wrote(wrote, this.world),
         changed: (change) => {
           this.world.changed(change)
-          if (change.resource === "/nodes" || change.resource.startsWith("superedge.io/")) this.truth.look(this.world)
+          if (change.resource === "/nodes" || change.resource.startsWith("superedge.io/"))
+            this.truth.look(this.world)
         },
         killed: (session) => this.#killed(session),
         listed: (session, plural) => this.truth.listed(session, plural),
@@ -134,7 +135,8 @@ export class Stage {
     )
     const fiber = Effect.runFork(program, { scheduler: this.#turns })
     fiber.addObserver((exit) => {
-      if (Exit.isFailure(exit) && !Cause.isInterruptedOnly(exit.cause)) this.#broken = Cause.pretty(exit.cause)
+      if (Exit.isFailure(exit) && !Cause.isInterruptedOnly(exit.cause))
+        this.#broken = Cause.pretty(exit.cause)
     })
     this.#sessions.push({ id, fiber })
     this.#turns.run()
@@ -149,6 +151,11 @@ export class Stage {
     session.fiber.unsafeInterruptAsFork(FiberId.none)
     this.#turns.run()
     this.server.drop(session.id)
+  }
+
+  /** how often a controller began */
+  get starts(): number {
+    return this.#count
   }
 
   #killed(id: number): void {
@@ -323,11 +330,13 @@ export class Stage {
       `${verb} ${resource} ${namespace}/${name} ${JSON.stringify(body)}`
     if (done[0] !== undefined) return `P1: ${done.length} writes at rest, the first ${show(done[0])}`
     for (const each of all)
-      if (all.filter(({ name, resource }) => name === each.name && resource === each.resource).length > 1 + period / ASK_MS)
+      if (
+        all.filter(({ name, resource }) => name === each.name && resource === each.resource).length >
+        1 + period / ASK_MS
+      )
         return `P6: asked again and again: ${show(each)}`
     return this.#broken
   }
-
 }
 
 const said = (id: string, what: string | undefined): string | undefined =>
@@ -344,15 +353,19 @@ const STILL_MS = 40_000
 
 const random = (next: () => number): Random.Random => {
   const base = Random.make("story")
-  return { ...base, next: Effect.sync(next), nextIntBetween: (min, max) => Effect.sync(() => min + Math.floor(next() * (max - min))) }
+  return {
+    ...base,
+    next: Effect.sync(next),
+    nextIntBetween: (min, max) => Effect.sync(() => min + Math.floor(next() * (max - min)))
+  }
 }
 
 /** Whether a story needs a relist to come right, or is one of those that are watched over two of them. */
 const relists = ({ seed, beats }: Story): boolean =>
   seed % 8 === 1 || beats.some(({ command: { _tag } }) => _tag === "Lose" || _tag === "Garble")
 
-/** What is wrong at the end of a story, or on its way; undefined where all is well. */
-export const told = (story: Story): string | undefined => {
+/** Tells a story to its end: the stage as it is then, and what is wrong, if anything. */
+export const tell = (story: Story): { readonly stage: Stage; readonly wrong: string | undefined } => {
   const relist = relists(story)
   const stage = new Stage({ ...story, ...(relist && { relistMs: SHORT_RELIST_MS }) })
   stage.start()
@@ -361,5 +374,24 @@ export const told = (story: Story): string | undefined => {
     stage.steps(steps)
   }
   stage.calm()
-  return stage.settled() ?? stage.still(relist ? undefined : STILL_MS)
+  const wrong = stage.settled() ?? tooMany(stage, story) ?? stage.still(relist ? undefined : STILL_MS)
+  return { stage, wrong }
 }
+
+/** What is wrong at the end of a story, or on its way; undefined where all is well. */
+export const told = (story: Story): string | undefined => tell(story).wrong
+
+/**
+ * w(story) + r(t): each command may concern the children of every grid, each of them twice, and a status and an event of each grid;
+ * each failure is answered by one more attempt, and so is each start of a controller.
+ */
+const tooMany = (stage: Stage, { beats }: Story): string | undefined => {
+  const { wrote } = stage.server
+  const failed = wrote.filter(({ code }) => code >= 300).length
+  const most = WRITES * (beats.length + stage.starts) + 2 * failed
+  return wrote.length > most
+    ? `P6: ${wrote.length} writes, ${failed} of them refused, for ${beats.length} commands`
+    : undefined
+}
+
+const WRITES = 6

@@ -57,7 +57,10 @@ export type Edit =
   | { readonly _tag: "Template"; readonly of: string; readonly change: Partial<Words> }
   | { readonly _tag: "NoTemplate"; readonly of: string }
   | { readonly _tag: "Assign"; readonly unit: string; readonly name: string | undefined }
-  | { readonly _tag: "Whole"; readonly change: Partial<Pick<GridWords, "key" | "fallback" | "team" | "grace" | "autoDelete">> }
+  | {
+      readonly _tag: "Whole"
+      readonly change: Partial<Pick<GridWords, "key" | "fallback" | "team" | "grace" | "autoDelete">>
+    }
 
 export const plain: Words = {
   image: 1,
@@ -91,7 +94,10 @@ export const edited = (grid: GridWords, edit: Edit): GridWords => {
       return { ...grid, pool: new Map([...grid.pool].filter(([name]) => name !== edit.of)) }
     case "Assign": {
       const others = [...grid.templates].filter(([unit]) => unit !== edit.unit)
-      return { ...grid, templates: new Map(edit.name === undefined ? others : [...others, [edit.unit, edit.name]]) }
+      return {
+        ...grid,
+        templates: new Map(edit.name === undefined ? others : [...others, [edit.unit, edit.name]])
+      }
     }
     case "Whole":
       return { ...grid, ...edit.change }
@@ -117,7 +123,10 @@ const workloadSpec = (kind: GridKind, words: Words): object => {
   return {
     ...(replicas !== undefined && { replicas }),
     ...(minReady !== undefined && { minReadySeconds: minReady }),
-    ...(recreate && (kind === "StatefulSetGrid" ? { updateStrategy: { type: "OnDelete" } } : { strategy: { type: "Recreate" } })),
+    ...(recreate &&
+      (kind === "StatefulSetGrid"
+        ? { updateStrategy: { type: "OnDelete" } }
+        : { strategy: { type: "Recreate" } })),
     ...(kind === "StatefulSetGrid" && { serviceName: "app-svc" }),
     selector: { matchLabels: { app: flaw === "mismatch" ? "nobody" : app } },
     template: {
@@ -128,7 +137,11 @@ const workloadSpec = (kind: GridKind, words: Words): object => {
 }
 
 /** The ports of a Service, as its words have them. */
-export const portsOf = ({ image, env, flaw }: Words): readonly { readonly name: string; readonly port: number }[] => [
+export const portsOf = ({
+  image,
+  env,
+  flaw
+}: Words): readonly { readonly name: string; readonly port: number }[] => [
   { name: "p", port: flaw === "illegal" ? 70_000 : 80 + image },
   ...Array.from({ length: env }, (_, i) => ({ name: `p${i}`, port: 9000 + i })),
   ...(flaw === "twice" ? [{ name: "x", port: 80 + image }] : [])

@@ -8,7 +8,16 @@ import * as Model from "../../src/embedded/model.ts"
 import { pathOf } from "../../src/embedded/requests.ts"
 import * as Store from "../../src/embedded/store.ts"
 import type { Move, Server } from "./server.ts"
-import { type Edit, edited, type GridKind, gridObject, type GridWords, simple, SLOTS, type Slot } from "./words.ts"
+import {
+  type Edit,
+  edited,
+  type GridKind,
+  gridObject,
+  type GridWords,
+  simple,
+  SLOTS,
+  type Slot
+} from "./words.ts"
 
 /** An object with the parts that most kinds have. */
 export interface Thing extends KubeObject {
@@ -144,9 +153,15 @@ export class World {
             : { spec: { template: { spec: { containers: [{ name: "c", image: "evil:1" }] } } } }
         )
       case "label":
-        return this.#merge(resource, object, { metadata: { labels: { mine: "1" }, annotations: { mine: "1" } } })
+        return this.#merge(resource, object, {
+          metadata: { labels: { mine: "1" }, annotations: { mine: "1" } }
+        })
       case "scale":
-        return this.#merge(resource, object, service ? { spec: { sessionAffinity: "ClientIP" } } : { spec: { replicas: 7 } })
+        return this.#merge(
+          resource,
+          object,
+          service ? { spec: { sessionAffinity: "ClientIP" } } : { spec: { replicas: 7 } }
+        )
       case "delete":
         return this.#delete(resource, object)
       case "hold":
@@ -214,7 +229,8 @@ export class World {
   /** What holds deleted children lets go. */
   release(): void {
     for (const { resource, object } of this.children())
-      if ((object.metadata.finalizers ?? []).length > 0) this.#merge(resource, object, { metadata: { finalizers: null } })
+      if ((object.metadata.finalizers ?? []).length > 0)
+        this.#merge(resource, object, { metadata: { finalizers: null } })
   }
 
   // ---- the garbage collector
@@ -245,7 +261,12 @@ export class World {
   #place(resource: string, object: Thing): void {
     const { cluster } = this.server
     const { metadata } = object
-    const before: Thing | undefined = Model.get(cluster, resource, metadata.namespace ?? undefined, metadata.name)
+    const before: Thing | undefined = Model.get(
+      cluster,
+      resource,
+      metadata.namespace ?? undefined,
+      metadata.name
+    )
     const [uid, counted] = before === undefined ? Store.nextUid(cluster) : [before.metadata.uid, cluster]
     const edits = before === undefined || JSON.stringify(before.spec) === JSON.stringify(object.spec) ? 0 : 1
     const stored = {
@@ -259,7 +280,11 @@ export class World {
         generation: (before?.metadata.generation ?? 1) + edits
       }
     }
-    const written = Store.written(counted, resource, JSON.parse(JSON.stringify(stored)) as KubeObject & object as never)
+    const written = Store.written(
+      counted,
+      resource,
+      JSON.parse(JSON.stringify(stored)) as KubeObject & object as never
+    )
     this.server.commit(written.cluster, [written.change])
   }
 
@@ -326,6 +351,8 @@ const replaced = (object: object, [key, ...rest]: readonly string[], value: unkn
 
 const ELSEWHERE = "11111111-0000-4000-8000-000000000000"
 
+const OLD = [{ name: "OLD", value: "1" }]
+
 const planted = (slot: Slot, name: string, how: Planting, grid: KubeObject | undefined): object => {
   const owners = {
     foreign: undefined,
@@ -349,7 +376,12 @@ const planted = (slot: Slot, name: string, how: Planting, grid: KubeObject | und
     ...(owner && { ownerReferences: [owner] })
   }
   if (slot.kind === "ServiceGrid")
-    return { apiVersion: "v1", kind: "Service", metadata, spec: { selector: { old: "1" }, ports: [{ name: "old", port: 1 }] } }
+    return {
+      apiVersion: "v1",
+      kind: "Service",
+      metadata,
+      spec: { selector: { old: "1" }, ports: [{ name: "old", port: 1 }] }
+    }
   const hash = how === "legacy" ? { "superedge.io/template-hash-key": "abc" } : {}
   return {
     apiVersion: "apps/v1",
@@ -361,7 +393,7 @@ const planted = (slot: Slot, name: string, how: Planting, grid: KubeObject | und
       selector: { matchLabels: { app: "web" } },
       template: {
         metadata: { labels: { app: "web", ...hash } },
-        spec: { containers: [{ name: "c", image: "nginx:0", env: [{ name: "OLD", value: "1" }] }] }
+        spec: { containers: [{ name: "c", image: "nginx:0", ...(how === "legacy" && { env: OLD }) }] }
       }
     }
   }

@@ -28,7 +28,7 @@ const objects = (
 
 /** Everything that is wanted of a grid whose key has these units. Depends on nothing else. */
 export const desired = (grid: Grid, units: readonly string[]): Desired => {
-  const memo = new WeakMap()
+  const memo = new Map()
   const { wanted, refused } = objects(grid, units)
   const kind = childKind(grid)
   return {

@@ -19,7 +19,7 @@ type Maybe<T> = T | null | undefined
 export const GRID_API = "superedge.io/v1"
 
 export const GRID_SELECTOR = "superedge.io/grid-selector"
-export const GRID_UNIQ_KEY = "superedge.io/grid-uniq-key"
+const GRID_UNIQ_KEY = "superedge.io/grid-uniq-key"
 export const GRID = "superedge.io/grid"
 export const GRID_KEY = "superedge.io/grid-key"
 export const UNIT = "superedge.io/unit"

@@ -41,7 +41,7 @@ export const allocated = (object: Obj, key: string, pool: Pool): Allocated => {
 /** A changed Service: what the client left out stays as it was. */
 export const reallocated = (object: Obj, before: Obj, key: string, pool: Pool): Allocated => {
   const [given, old] = [objAt(object, "spec"), objAt(before, "spec")]
-  const kept = withClusterIPs(withKept(withoutForeign(given, old), old), old)
+  const kept = withoutForeign(withClusterIPs(withKept(given, old), old), old)
   return completed(object, kept, old, key, releasedFor(kept, old, pool))
 }
 
@@ -77,7 +77,10 @@ const withoutForeign = (spec: Obj, old: Obj): Obj => {
     if (semantic(next[field], old[field])) next = withAt(next, [field], undefined)
   }
   if (needsAddress(old) && !needsAddress(spec)) {
-    for (const field of ["clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"]) drop(field)
+    if (semantic(spec["clusterIPs"], old["clusterIPs"])) {
+      for (const field of ["clusterIP", "clusterIPs"]) next = withAt(next, [field], undefined)
+    }
+    for (const field of ["ipFamilies", "ipFamilyPolicy"]) drop(field)
   }
   const usesPorts = isOutside(spec)
   if (

@@ -1,11 +1,13 @@
 /**
  * The API server as a pure function: `(cluster, request) -> (cluster, response, changes)`.
  *
- * Not compared with recorded answers of a real server (what is given here is what its sources say, or less):
- * duplicate keys inside a JSON body (the parser keeps the last one), conversion between versions of a custom kind
- * (only `apiVersion` differs), the token volume of pods, the names that the server makes up, rules of pod specs
- * beyond names, images, ports, environment, mounts and resources, dual-stack Services, integer arithmetic in CEL,
- * rules that a CustomResourceDefinition itself must keep, the order of conflicts of several managers.
+ * Its answers are compared with those of a real server, recorded once. Not compared, and given as its sources say
+ * or not at all: a key that stands twice in a JSON body, conversion between versions of a custom kind (only
+ * `apiVersion` differs), events.k8s.io, the token volume of pods, the names that the server makes up, rules of pod
+ * specs beyond names, images, ports, environment, mounts, probes and resources, most warnings about volumes,
+ * dual-stack Services, integer arithmetic in CEL, rules that a CustomResourceDefinition must keep beyond its name and
+ * the types of its fields, the order in which several errors or conflicts are told, values that messages quote as Go
+ * structs, who owns volumeClaimTemplates after a PUT that repeats them, the bookmark at the end of a watch.
  */
 import * as Changes from "./changes.ts"
 import type { Strictness } from "./changes.ts"

@@ -2,7 +2,9 @@
  * The embedded cluster on a port: the Kubernetes API over HTTP/1.1 on loopback, for the demo, for tests and for
  * looking around with kubectl. There is no authentication; it is never for production.
  */
-import { Data, Effect, type Scope } from "effect"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import type { Cluster, Response } from "./cluster.ts"

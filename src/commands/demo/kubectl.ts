@@ -148,4 +148,4 @@ const reasonOf = (cause: unknown): string => {
 }
 
 /** Milliseconds that an answer may take. */
-const PATIENCE = 5000
+const PATIENCE = 15_000

@@ -1,5 +1,0 @@
-/** The build puts YAML files into the bundle as text. */
-declare module "*.yaml" {
-  const text: string
-  export default text
-}
