@@ -22,18 +22,24 @@ const { values: flags } = parseArgs({
 /** kilobytes */
 const budgets = { servicegroup: 1600, controller: 800 }
 
-/** client-node and its dependencies don't say that importing them does nothing: without this, all its models are bundled. */
+/** They don't say that importing them does nothing: without this, all of client-node's models are bundled. */
+const effectless = /@kubernetes[/+]client-node|openid-client|oauth4webapi|jsonpath-plus/
+
 const sideEffectFree = {
   name: "side-effect-free",
   setup: (run) =>
-    run.onResolve({ filter: /.*/ }, async (args) => {
-      if (args.pluginData === sideEffectFree || args.kind === "entry-point") return undefined
-      const { importer, resolveDir, kind, path } = args
+    run.onResolve({ filter: /.*/ }, async ({ importer, resolveDir, kind, path, pluginData }) => {
+      // To resolve costs a round trip, so only what may match is resolved here.
+      if (pluginData === sideEffectFree || !(effectless.test(importer) || effectless.test(path)))
+        return undefined
+      // A file beside another one needs no question: each one makes esbuild read the folders anew.
+      const beside = join(resolveDir, path)
+      if (path.startsWith(".") && statSync(beside, { throwIfNoEntry: false })?.isFile())
+        return { path: beside, sideEffects: false }
       const found = await run.resolve(path, { importer, resolveDir, kind, pluginData: sideEffectFree })
-      if (found.errors.length > 0) return undefined
-      return /@kubernetes[/+]client-node|openid-client|oauth4webapi|jsonpath-plus/.test(found.path)
+      return found.errors.length === 0 && effectless.test(found.path)
         ? { ...found, sideEffects: false }
-        : found
+        : undefined
     })
 }
 

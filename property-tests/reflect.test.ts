@@ -179,20 +179,20 @@ describe("reflect", () => {
     })
   )
 
-  virtual("begins a list again where the server forgot its revision, at last in one piece", () =>
+  virtual("begins a list again where the server forgot its revision, in larger pages", () =>
     Effect.gen(function* () {
       const script = new Script()
       script.list = (o) =>
         o.continue !== undefined
           ? Effect.fail(error("Gone", 410))
-          : Effect.succeed({ ...listing(9, raw("a", 1)), continue: o.limit === 0 ? undefined : "p2" })
+          : Effect.succeed({ ...listing(9, raw("a", 1)), continue: o.limit === 2000 ? undefined : "p2" })
       const run = yield* started(script)
       expect(script.asked).toEqual([
         "list 100",
         "list 100 from p2",
-        "list 100",
-        "list 100 from p2",
-        "list 0",
+        "list 500",
+        "list 500 from p2",
+        "list 2000",
         "watch 9"
       ])
       expect(run.names()).toEqual(["a"])

@@ -168,6 +168,7 @@ export const input = (units: readonly Unit[], stood?: GridStatus): StatusInput =
   units: units.filter(({ leaves }) => leaves !== true).map(({ unit }) => unit),
   children: byName(units.flatMap(({ child }) => child ?? []).reverse()),
   now: NOW,
+  notices: [],
   offset: NOW - UPTIME
 })
 

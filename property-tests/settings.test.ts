@@ -48,7 +48,6 @@ describe("options", () => {
         unitGrace: 60,
         concurrency: 16,
         relistInterval: 600,
-        resync: 600,
         legacyManager: "application-grid-controller",
         healthAddress: { host: undefined, port: 8080, text: ":8080" },
         logFormat: "json"
@@ -77,7 +76,6 @@ describe("options", () => {
         UNIT_GRACE: "1h30m",
         CONCURRENCY: "1024",
         RELIST_INTERVAL: "20s",
-        RESYNC: "1m",
         LEGACY_MANAGER: "m",
         HEALTH_ADDRESS: "[::1]:0",
         LOG_FORMAT: "text"
@@ -90,7 +88,6 @@ describe("options", () => {
         unitGrace: 5400,
         concurrency: 1024,
         relistInterval: 20,
-        resync: 60,
         legacyManager: "m",
         healthAddress: { host: "::1", port: 0, text: "[::1]:0" },
         logFormat: "text"
@@ -108,7 +105,6 @@ describe("options", () => {
         ["concurrency", "1025", "a number from 1 to 1024"],
         ["concurrency", "1e2", "a number from 1 to 1024"],
         ["relist-interval", "0s", "at least 1s"],
-        ["resync", "500ms", "at least 1s"],
         ["namespace", "Shop", "the name of a namespace"],
         ["namespace", "a/b", "the name of a namespace"],
         ["legacy-manager", "a b", "a field manager's name"],

@@ -332,5 +332,6 @@ const serviceStatus = (
     units: [],
     children: byName(children),
     now,
+    notices: [],
     offset: 0
   })

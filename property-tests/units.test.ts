@@ -6,7 +6,7 @@ import { frozen, labelKey, node, RUNS, same, someUnits } from "./given.ts"
 
 describe("unitOf", () => {
   it("is the value of the label", () => {
-    expect(unitOf("zone", node("n1", { zone: "a", park: "b" }))).toBe("a")
+    expect(unitOf("zone", node("n1", { zone: "a", park: "b" }).metadata.labels)).toBe("a")
   })
 
   it.each([
@@ -16,15 +16,15 @@ describe("unitOf", () => {
     ["null", { zone: null }],
     ["a number", { zone: 1 }]
   ])("is undefined for %s", (_, labels) => {
-    expect(unitOf("zone", node("n1", labels))).toBeUndefined()
+    expect(unitOf("zone", node("n1", labels).metadata.labels)).toBeUndefined()
   })
 
   it.each(["constructor", "toString", "__proto__"])("does not find %s where no label says it", (key) => {
-    expect(unitOf(key, node("n1", { zone: "a" }))).toBeUndefined()
+    expect(unitOf(key, node("n1", { zone: "a" }).metadata.labels)).toBeUndefined()
   })
 
   it("reads a label called constructor", () => {
-    expect(unitOf("constructor", node("n1", { constructor: "a" }))).toBe("a")
+    expect(unitOf("constructor", node("n1", { constructor: "a" }).metadata.labels)).toBe("a")
   })
 })
 

@@ -144,7 +144,7 @@ describe("a Deployment", () => {
     }
     const left = stage
       .all("apps/replicasets")
-      .map((set) => set.metadata.annotations?.["deployment.kubernetes.io/revision"])
+      .map((set) => set.metadata.annotations?.["deployment.kubernetes.io/revision"] ?? "")
     expect(left.toSorted()).toEqual(revisions)
   })
 

@@ -32,7 +32,7 @@ describe("discovery", () => {
 
   it("tells kubectl that the server checks fields, of every kind", () => {
     const cluster = withGrids()
-    const { paths } = document(cluster, "/openapi/v3", undefined)?.body as {
+    const { paths } = body(cluster, "/openapi/v3") as {
       readonly paths: Readonly<Record<string, { readonly serverRelativeURL: string }>>
     }
     const patches = Object.values(paths).flatMap(({ serverRelativeURL }) =>
@@ -61,8 +61,11 @@ interface Patch {
   readonly "x-kubernetes-group-version-kind": { readonly kind: string }
 }
 
+const body = (cluster: Cluster, path: string, accept?: string): unknown =>
+  document(cluster, path, accept)?.body ?? {}
+
 const operations = (cluster: Cluster, path: string): readonly Patch[] => {
-  const { paths } = document(cluster, path, undefined)?.body as {
+  const { paths } = body(cluster, path) as {
     readonly paths: Readonly<Record<string, { readonly patch: Patch }>>
   }
   return Object.values(paths).map(({ patch }) => patch)
@@ -70,7 +73,7 @@ const operations = (cluster: Cluster, path: string): readonly Patch[] => {
 
 const kinds = (cluster: Cluster): readonly string[] =>
   ["/api", "/apis"].flatMap((path) => {
-    const { items } = document(cluster, path, AGGREGATED)?.body as {
+    const { items } = body(cluster, path, AGGREGATED) as {
       readonly items: readonly {
         readonly versions: readonly {
           readonly resources: readonly { readonly responseKind: { readonly kind: string } }[]

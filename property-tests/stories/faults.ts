@@ -66,6 +66,8 @@ export type TroubleName = keyof typeof TROUBLES
 export class Faults {
   /** the write at which a controller dies: counted down */
   kill: { left: number; readonly moment: Moment } | undefined
+  /** those after it, each counted from the death before it */
+  kills: { left: number; readonly moment: Moment }[] = []
   /** writes that fail, counted down */
   fails: { left: number; readonly trouble: Trouble }[] = []
   /** every write of the object of this name fails */
@@ -84,6 +86,7 @@ export class Faults {
   /** No fault is left. */
   calm(): void {
     this.kill = undefined
+    this.kills = []
     this.fails = []
     this.storm = undefined
     this.always = undefined
@@ -107,10 +110,10 @@ export class Faults {
   }
 
   /** Whether a controller dies at this write. */
-  kills(): Moment | undefined {
+  dies(): Moment | undefined {
     if (this.kill === undefined || --this.kill.left > 0) return undefined
     const { moment } = this.kill
-    this.kill = undefined
+    this.kill = this.kills.shift()
     return moment
   }
 }

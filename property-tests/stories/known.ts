@@ -63,5 +63,104 @@ export const KNOWN: readonly { readonly name: string; readonly story: Story }[] 
       [{ _tag: "Kill", nth: 1, moment: "between" }, 0],
       [{ _tag: "EditGrid", grid: 0, edit: { _tag: "Template", of: "", change: { image: 2 } } }, AT_REST]
     )
+  },
+  {
+    name: "a child lost our label and then its owner, and was deleted by what was known of it before",
+    story: story(
+      [a, 0],
+      [b, 0],
+      [made, AT_REST],
+      [{ _tag: "Touch", child: 1, how: "strip" }, AT_REST],
+      [{ _tag: "Touch", child: 1, how: "orphan" }, AT_REST],
+      [{ _tag: "Unlabel", node: 2, key: "zone" }, AT_REST]
+    )
+  },
+  {
+    name: "a grid deletes a child whose name another grid waits for, which did not hear of it",
+    story: story(
+      [a, 0],
+      [{ _tag: "AddNode", node: 2, key: "zone", value: "edge-a" }, 0],
+      [made, AT_REST],
+      [{ _tag: "MakeGrid", grid: 1, words: simple }, AT_REST],
+      [{ _tag: "Wait", ms: 5000 }, AT_REST],
+      [{ _tag: "DropNode", node: 2 }, AT_REST]
+    )
+  },
+  {
+    name: "the watch of a kind has forgotten what it missed",
+    story: story(
+      [a, 0],
+      [made, AT_REST],
+      [{ _tag: "Lag", kind: "nodes", back: 0, ms: 3000 }, 0],
+      [b, 0],
+      [{ _tag: "Expire", kind: "nodes" }, 0]
+    )
+  },
+  {
+    name: "an older state of a node is told again",
+    story: story(
+      [a, AT_REST],
+      [{ _tag: "AddNode", node: 2, key: "example.io/park", value: "b" }, AT_REST],
+      [b, AT_REST],
+      [made, AT_REST],
+      [{ _tag: "Repeat", kind: "nodes", back: 1 }, AT_REST]
+    )
+  },
+  {
+    name: "a key that is none keeps the children that there are",
+    story: story(
+      [a, 0],
+      [made, AT_REST],
+      [{ _tag: "EditGrid", grid: 0, edit: { _tag: "Whole", change: { key: "a b" } } }, AT_REST]
+    )
+  },
+  {
+    name: "two grids of one name live in two namespaces",
+    story: story(
+      [a, 0],
+      [made, AT_REST],
+      [{ _tag: "MakeGrid", grid: 4, words: { ...simple, template: { ...plain, image: 2 } } }, AT_REST]
+    )
+  },
+  {
+    name: "a unit is refused, and the others go on",
+    story: story(
+      [a, 0],
+      [b, 0],
+      [{ _tag: "MakeGrid", grid: 0, words: { ...simple, templates: new Map([["a", "nope"]]) } }, AT_REST]
+    )
+  },
+  {
+    name: "a grid is made again, and its successor's children stay",
+    story: story(
+      [a, 0],
+      [made, AT_REST],
+      [{ _tag: "RemakeGrid", grid: 0, children: "collected" }, 3],
+      [{ _tag: "Kill", nth: 1, moment: "between" }, AT_REST]
+    )
+  },
+  {
+    name: "a child that was left behind is adopted by a grid that is gone, in the eyes of a second controller",
+    story: {
+      ...story(
+        [a, 0],
+        [b, 0],
+        [made, AT_REST],
+        [{ _tag: "Second" }, AT_REST],
+        [{ _tag: "RemakeGrid", grid: 0, children: "orphaned" }, AT_REST]
+      ),
+      seed: 1478728475
+    }
+  },
+  {
+    name: "a child was replaced by someone else's, which the controller has yet to see",
+    story: story(
+      [a, 0],
+      [made, AT_REST],
+      [{ _tag: "Lag", kind: "deployments", back: 0, ms: 8000 }, 0],
+      [{ _tag: "Touch", child: 0, how: "delete" }, 0],
+      [{ _tag: "Plant", grid: 0, unit: "a", how: "foreign" }, 0],
+      [{ _tag: "EditGrid", grid: 0, edit: { _tag: "Template", of: "", change: { image: 2 } } }, AT_REST]
+    )
   }
 ]

@@ -10,6 +10,11 @@ import { CHILD, ownerOf, type Thing, unitOf, type World } from "./world.ts"
 
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
 
+const texts = (map: object): readonly string[] =>
+  Object.entries(map)
+    .map((entry) => entry.join("="))
+    .sort()
+
 /** The template that a unit uses; undefined where there is none. */
 const templateOf = (grid: GridWords, unit: string): Words | undefined => {
   const name = grid.templates.get(unit) ?? grid.fallback ?? ""
@@ -65,8 +70,7 @@ const workloadWrong = (spec: Spec, words: Words, nodeSelector: object): string |
   if (words.replicas !== undefined && spec.replicas !== words.replicas)
     return `it has ${spec.replicas} replicas`
   const chosen = spec.template.spec.nodeSelector as Record<string, string>
-  if (!same(Object.entries(chosen).sort(), Object.entries(nodeSelector).sort()))
-    return `its node selector is ${JSON.stringify(chosen)}`
+  if (!same(texts(chosen), texts(nodeSelector))) return `its node selector is ${JSON.stringify(chosen)}`
   if ((spec.minReadySeconds ?? 0) !== (words.minReady ?? 0))
     return `its minReadySeconds is ${spec.minReadySeconds}`
   const type = (spec.strategy ?? spec.updateStrategy)?.type

@@ -171,7 +171,7 @@ export class Server {
 
   /** The server is gone and back: what was under way may or may not have been done, and nobody is told. */
   restart(coin: () => number): void {
-    for (const flight of [...this.#flights]) {
+    for (const flight of this.#flights) {
       if (flight.answer === undefined && coin() < 0.5) this.#carryOut(flight.asked)
       flight.answer = { _tag: "No", failure: unreachable }
     }
@@ -215,7 +215,7 @@ export class Server {
   #arrive(flight: Flight): void {
     const { asked } = flight
     const write = isWrite(asked.verb)
-    const moment = write ? this.faults.kills() : undefined
+    const moment = write ? this.faults.dies() : undefined
     if (moment === "before") return this.#told.killed(asked.session)
     const trouble = this.faults.trouble(write, asked.name)
     if (trouble !== undefined && write) this.onFail()

@@ -8,7 +8,7 @@ import type { KubeObject } from "../../src/core/kube.ts"
 import * as Model from "../../src/embedded/model.ts"
 import type { Server, Wrote } from "./server.ts"
 import { GRIDS_OF, KEYS, SLOTS } from "./words.ts"
-import { CHILDREN, ownerOf, unitOf, type World } from "./world.ts"
+import { CHILDREN, ownerOf, POISON, unitOf, type World } from "./world.ts"
 
 /** How one unit of one grid has fared; times in milliseconds since the story began. */
 interface Fate {
@@ -71,7 +71,11 @@ export class Truth {
       else if (!fate.wanted) Object.assign(fate, { wanted: true, since: now })
     }
     for (const [id, fate] of this.#fates)
-      if (fate.wanted && !wanted.has(id)) Object.assign(fate, { wanted: false, ended: now })
+      if (fate.wanted && !wanted.has(id)) {
+        // A spell so short that no controller need have seen it leaves the grace as it was.
+        const brief = fate.ended !== undefined && now - fate.since < SIGHT_MS
+        Object.assign(fate, { wanted: false, ended: brief ? fate.ended : now })
+      }
   }
 
   listed(session: number, plural: string): void {
@@ -81,7 +85,7 @@ export class Truth {
 
   /** Judges a write; what is wrong with it is kept among the violations. */
   wrote(write: Wrote, world: World): void {
-    if (write.resource === "/events") return
+    if (write.resource === "/events" || write.name.startsWith(POISON)) return
     this.#checkSynced(write)
     if (write.code >= 300) return
     if (CHILDREN.includes(write.resource)) {

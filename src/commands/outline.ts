@@ -9,6 +9,7 @@ import type { Node } from "../core/kube.ts"
 import { plan, type Plan, type Step } from "../core/plan.ts"
 import { differences, type Difference } from "../core/tree.ts"
 import { unitsOf } from "../core/units.ts"
+import { unusedTemplates } from "../core/workloads.ts"
 
 /** One line of the answer. */
 interface Line {
@@ -84,17 +85,33 @@ export const gridPlan = (
       ? { fields: changes(step) }
       : {})
   })
+  const deleting = typeof grid.metadata.deletionTimestamp === "string"
   const whole = planned.refused.map((refusal): Line => ({
     unit: undefined,
     verdict: "refuse",
     child: "all children stay as they are",
     message: `${refusal.reason}: ${refusal.message}`
   }))
+  const unused = grid.kind === "ServiceGrid" || deleting ? [] : unusedTemplates(grid)
+  const pruned = unused.map((entry): Line => ({
+    unit: undefined,
+    verdict: "change",
+    child: `spec.templatePool[${entry}]`,
+    message: "removed: no unit uses it"
+  }))
+  const notes = wanted.notices.map((notice): Line => ({
+    unit: undefined,
+    verdict: "note",
+    child: notice.message
+  }))
+  const end: readonly Line[] = deleting
+    ? [{ unit: undefined, verdict: "keep", child: "the grid is being deleted: nothing is done" }]
+    : []
   return {
     grid: `${grid.kind} ${grid.metadata.namespace ?? "default"}/${grid.metadata.name}`,
     key: typeof name === "string" ? name : "",
     units: units.length,
-    lines: [...whole, ...planned.steps.map(line)]
+    lines: [...end, ...whole, ...planned.steps.map(line), ...pruned, ...notes]
   }
 }
 

@@ -64,7 +64,16 @@ const fromCluster = (files: readonly Grid[]): Effect.Effect<World, Api.ApiError,
         stored.set(`${kind}/${key(raw)}`, { ...raw, kind } as Grid)
     const asked = files.map((grid): Grid => {
       const now = stored.get(`${grid.kind}/${key(grid)}`)
-      return now === undefined ? grid : { ...grid, metadata: { ...grid.metadata, uid: now.metadata.uid } }
+      return now === undefined
+        ? grid
+        : {
+            ...grid,
+            metadata: {
+              ...grid.metadata,
+              uid: now.metadata.uid,
+              deletionTimestamp: now.metadata.deletionTimestamp
+            }
+          }
     })
     const nodes = (yield* listAll(NODE)) as readonly Node[]
     const grids = files.length === 0 ? [...stored.values()] : asked

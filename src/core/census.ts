@@ -4,6 +4,7 @@
  * A node that joins or leaves a unit that has others changes nothing here, so that no grid is looked at for it.
  */
 import type { StringMap } from "./kube.ts"
+import { unitOf } from "./units.ts"
 
 /** A node, as far as units need it. */
 export interface Member {
@@ -19,18 +20,12 @@ export interface Census {
 
 export const empty: Census = { counts: new Map(), units: new Map() }
 
-const valueOf = (key: string, member: Member | undefined): string | undefined => {
-  if (member === undefined || !Object.hasOwn(member.labels, key)) return undefined
-  const value: unknown = member.labels[key]
-  return typeof value === "string" && value !== "" ? value : undefined
-}
-
 /** The census with a further key counted; the same one where it is counted already. */
 export const counting = (census: Census, key: string, members: Iterable<Member>): Census => {
   if (census.counts.has(key)) return census
   const count = new Map<string, number>()
   for (const member of members) {
-    const unit = valueOf(key, member)
+    const unit = unitOf(key, member.labels)
     if (unit !== undefined) count.set(unit, (count.get(unit) ?? 0) + 1)
   }
   return {
@@ -56,8 +51,8 @@ export const moved = (
   let { counts, units } = census
   const keys: string[] = []
   for (const [key, count] of census.counts) {
-    const from = valueOf(key, before)
-    const to = valueOf(key, after)
+    const from = unitOf(key, before?.labels)
+    const to = unitOf(key, after?.labels)
     if (from === to) continue
     const next = new Map(count)
     if (from !== undefined) {

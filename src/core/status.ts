@@ -10,6 +10,7 @@ import { hash } from "./hash.ts"
 import { stableJson } from "./json.ts"
 import type { Condition, JsonObject } from "./kube.ts"
 import type { Plan, Step } from "./plan.ts"
+import { iso } from "./instant.ts"
 import { isReady, rolloutFailure } from "./rollout.ts"
 import { states } from "./states.ts"
 
@@ -23,6 +24,8 @@ export interface StatusInput {
   readonly units: readonly string[]
   /** by name, those that the grid owns */
   readonly children: ReadonlyMap<string, Child>
+  /** what the grid's owner should know, although nothing is refused */
+  readonly notices: readonly Refusal[]
   /** the time of day, in milliseconds since the epoch */
   readonly now: number
   /** what makes times of day of the plan's times, in milliseconds */
@@ -136,8 +139,6 @@ const stepReady = (step: Step, children: ReadonlyMap<string, Child>): boolean =>
   return step._tag === "Keep" && child !== undefined && isReady(child)
 }
 
-const iso = (milliseconds: number): string => new Date(milliseconds).toISOString().replace(/\.\d+Z$/, "Z")
-
 const progressing = (input: StatusInput, bad: readonly Refusal[]): Verdict => {
   const yes = (reason: string, message: string): Verdict => ({ status: "True", reason, message })
   const told = new Set(bad.map(({ unit }) => unit))
@@ -183,8 +184,11 @@ export const byReason = (refusals: readonly Refusal[]): ReadonlyMap<string, stri
   )
 }
 
-const degraded = (bad: readonly Refusal[]): Verdict => {
+const degraded = (bad: readonly Refusal[], notices: readonly Refusal[]): Verdict => {
   const first = bad[0]
+  const notice = notices[0]
+  if (first === undefined && notice !== undefined)
+    return { status: "False", reason: notice.reason, message: together(notices) }
   if (first === undefined)
     return { status: "False", reason: "AsExpected", message: "no unit is refused, no rollout failed" }
   const reason = bad.every((each) => each.reason === first.reason) ? first.reason : "SeveralReasons"
@@ -218,7 +222,7 @@ export const status = (input: StatusInput): GridStatus & ServiceGridStatus => {
   const conditions = [
     condition(input, "Ready", ready(input, readyUnits, bad)),
     condition(input, "Progressing", progressing(input, bad)),
-    condition(input, "Degraded", degraded(bad))
+    condition(input, "Degraded", degraded(bad, input.notices))
   ]
   const observedGeneration = grid.metadata.generation ?? 0
   if (grid.kind === "ServiceGrid") {

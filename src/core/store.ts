@@ -30,6 +30,8 @@ export type Input<A extends Stored> =
   | { readonly _tag: "Changed"; readonly item: A }
   /** The watch says: deleted, at the revision of the deletion. */
   | { readonly _tag: "Deleted"; readonly key: string; readonly revision: string }
+  /** Our own deletion went well: the object of that revision is gone. Says nothing of how far the watch has got. */
+  | { readonly _tag: "Dropped"; readonly key: string; readonly revision: string }
   /** The watch has got so far; nothing is said about any object. */
   | { readonly _tag: "Bookmark"; readonly revision: string }
   /** The answer of our own write; comes before its event, after it, or after later ones. */
@@ -116,14 +118,22 @@ const take = <A extends Stored>(draft: Draft<A>, input: Input<A>): void => {
       return draft.reach(input.item.revision)
     case "Written":
       return seen(draft, input.item)
-    case "Deleted": {
-      const known = draft.get(input.key)
-      if (known !== undefined && !olderRevision(input.revision, known.revision)) draft.remove(known)
+    case "Dropped":
+      return gone(draft, input)
+    case "Deleted":
+      gone(draft, input)
       return draft.reach(input.revision)
-    }
     case "Bookmark":
       return draft.reach(input.revision)
   }
+}
+
+const gone = <A extends Stored>(
+  draft: Draft<A>,
+  o: { readonly key: string; readonly revision: string }
+): void => {
+  const known = draft.get(o.key)
+  if (known !== undefined && !olderRevision(o.revision, known.revision)) draft.remove(known)
 }
 
 const seen = <A extends Stored>(draft: Draft<A>, item: A): void => {

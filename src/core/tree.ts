@@ -5,32 +5,17 @@
  * a keyed list, `["x"]` for an item of a set. The digest is a Merkle hash of 64 bits, not cryptographic: each
  * node mixes its own text with the sum of its parts' hashes, so the order of parts never matters.
  */
+import { type Lanes, mix } from "./hash.ts"
 
-export interface Tree {
+export interface Tree extends Lanes {
   /** the path itself is owned, not only something below it */
   readonly owned: boolean
   /** the value in its one spelling; empty for what says nothing (null, `[]`, `{}`, `""`, 0, false) */
   readonly value: string
   readonly parts: ReadonlyMap<string, Tree>
-  readonly low: number
-  readonly high: number
 }
 
 const NO_PARTS: ReadonlyMap<string, Tree> = new Map()
-
-/** Mixes a text into two lanes of 32 bits (cyrb53 by bryc, public domain, kept whole). */
-const mix = (text: string, low: number, high: number): { readonly low: number; readonly high: number } => {
-  let a = low ^ 0xdeadbeef
-  let b = high ^ 0x41c6ce57
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i)
-    a = Math.imul(a ^ code, 2654435761)
-    b = Math.imul(b ^ code, 1597334677)
-  }
-  a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909)
-  b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909)
-  return { low: a, high: b }
-}
 
 /** A tree of its parts. */
 export const tree = (owned: boolean, value: string, parts: ReadonlyMap<string, Tree>): Tree => {

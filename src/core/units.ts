@@ -2,12 +2,11 @@
  * Nodes to units: a unit is the set of nodes that share one value of the grid key.
  */
 import type { Node } from "./kube.ts"
+import { own } from "./value.ts"
 
-/** The unit that a node belongs to under a key: the label's value, `undefined` where it is absent or empty. */
-export const unitOf = (key: string, node: Node): string | undefined => {
-  const labels = node.metadata.labels
-  if (labels === null || labels === undefined || !Object.hasOwn(labels, key)) return undefined
-  const value: unknown = labels[key]
+/** The unit that a node with these labels belongs to under a key: the label's value, `undefined` where it is absent or empty. */
+export const unitOf = (key: string, labels: unknown): string | undefined => {
+  const value = own(labels, key)
   return typeof value === "string" && value !== "" ? value : undefined
 }
 
@@ -18,7 +17,7 @@ export const unitOf = (key: string, node: Node): string | undefined => {
 export const unitsOf = (key: string, nodes: Iterable<Node>): readonly string[] => {
   const units = new Set<string>()
   for (const node of nodes) {
-    const unit = unitOf(key, node)
+    const unit = unitOf(key, node.metadata.labels)
     if (unit !== undefined) units.add(unit)
   }
   return [...units].sort()

@@ -31,6 +31,7 @@ import type {
 import { selects } from "./selector.ts"
 import { stated } from "./stated.ts"
 import { unitsOf } from "./units.ts"
+import { own } from "./value.ts"
 
 export type Workload = Deployment | StatefulSet
 
@@ -54,9 +55,6 @@ const kinds = { DeploymentGrid: "Deployment", StatefulSetGrid: "StatefulSet" } a
 
 /** The kind of a grid's children. */
 export const workloadKind = (grid: WorkloadGrid): "Deployment" | "StatefulSet" => kinds[grid.kind]
-
-const own = <A>(map: { readonly [key: string]: A } | null | undefined, key: string): A | undefined =>
-  isObject(map) && Object.hasOwn(map, key) ? (map[key] as A) : undefined
 
 /** The name of a unit's template and the field that says so; the name `default` and the empty name mean `spec.template`. */
 const templateName = (grid: WorkloadGrid, unit: string): { readonly path: string; readonly name: string } => {

@@ -7,6 +7,7 @@
  */
 import * as Effect from "effect/Effect"
 import {
+  type Child,
   type ChildObject,
   MANAGER,
   ownership,
@@ -17,6 +18,7 @@ import {
 } from "../core/child.ts"
 import { childKind, childObject } from "../core/desired.ts"
 import type { Grid } from "../core/grid.ts"
+import { isObject } from "../core/json.ts"
 import type { Step } from "../core/plan.ts"
 import { Api, type ApiError } from "./api.ts"
 import { CHILDREN } from "./kinds.ts"
@@ -58,9 +60,18 @@ export interface Subject {
   readonly grid: Grid
   readonly legacy: readonly string[]
   readonly wanted: Wanted | undefined
+  /** the child that the plan saw */
+  readonly child: Child | undefined
 }
 
-const attempt = (step: Work, { grid, legacy, wanted }: Subject): Effect.Effect<Outcome, ApiError, Api> =>
+/** What has no owner is adopted as it was seen: another grid may have been quicker. */
+const unowned = (child: Child | undefined): { readonly resourceVersion?: string } =>
+  child !== undefined && child.owner === undefined ? { resourceVersion: child.revision } : {}
+
+const attempt = (
+  step: Work,
+  { grid, legacy, wanted, child }: Subject
+): Effect.Effect<Outcome, ApiError, Api> =>
   Effect.gen(function* () {
     const api = yield* Api
     const kind = CHILDREN[childKind(grid)]
@@ -72,11 +83,12 @@ const attempt = (step: Work, { grid, legacy, wanted }: Subject): Effect.Effect<O
         const object = childObject(grid, step.unit)
         if (object === undefined)
           return yield* Effect.dieMessage(`${step.name} is planned and refused at once`)
-        const meta = step._tag === "Create" ? { resourceVersion: "1" } : { uid: step.uid }
+        const meta = step._tag === "Create" ? { resourceVersion: "1" } : { uid: step.uid, ...unowned(child) }
         return written(yield* api.apply(kind, withMeta(object, meta), ours))
       }
       case "HandOver": {
-        const metadata = { name: step.name, namespace, uid: step.uid }
+        // The number that was seen, and no other: someone may have scaled since.
+        const metadata = { name: step.name, namespace, uid: step.uid, resourceVersion: child?.revision }
         const object = {
           apiVersion: kind.group === "" ? kind.version : `${kind.group}/${kind.version}`,
           kind: kind.kind,
@@ -93,7 +105,9 @@ const attempt = (step: Work, { grid, legacy, wanted }: Subject): Effect.Effect<O
         return written(yield* api.merge(kind, namespace, step.name, patch, { manager: SWITCH_MANAGER }))
       }
       case "TakeOver": {
-        const object = (yield* api.get(kind, namespace, step.name)) as ChildObject
+        const found = yield* api.get(kind, namespace, step.name)
+        if (!isObject(found) || !isObject(found["metadata"])) return written(found)
+        const object = found as unknown as ChildObject
         const managedFields = ownership(object, legacy, wanted?.replicas !== undefined)
         if (object.metadata.uid !== step.uid || managedFields === undefined) return written(object)
         const patch = {
@@ -102,7 +116,11 @@ const attempt = (step: Work, { grid, legacy, wanted }: Subject): Effect.Effect<O
         return written(yield* api.merge(kind, namespace, step.name, patch, { manager: MANAGER }))
       }
       case "Delete":
-        yield* api.remove(kind, namespace, step.name, { uid: step.uid })
+        // As it was seen, and no other: someone may have taken it out of our hands since.
+        yield* api.remove(kind, namespace, step.name, {
+          uid: step.uid,
+          ...(child !== undefined && { resourceVersion: child.revision })
+        })
         return { _tag: "Deleted" }
     }
   })

@@ -2,8 +2,8 @@
  * Which objects, when: one pass over a grid looks at the stores, thinks (`plan`), acts, and tells its status last.
  *
  * Guarantees: one pass per grid at a time, many grids at once; a failing child, grid or kind delays no other; at most
- * `concurrency` writes are in flight; a pass that finds nothing to change sends nothing. Nothing is planned before the stores that it
- * reads are synced.
+ * `concurrency` writes of children, grids and statuses are in flight; a pass that finds nothing to change sends nothing. Nothing is
+ * planned before the stores that it reads are synced.
  * Assumes one controller at a time (two do no harm, but send more). Does not decide: the core does.
  */
 import * as Clock from "effect/Clock"
@@ -23,8 +23,8 @@ import { type Queue, queue } from "./queue.ts"
 import { reflect } from "./reflect.ts"
 import { seenChild, type SeenGrid, seenGrid, type SeenNode, seenNode } from "./seen.ts"
 import { steady } from "./steady.ts"
-import { GATHER_MS, tell } from "./tell.ts"
-import { think } from "./think.ts"
+import { count, GATHER_MS, tell } from "./tell.ts"
+import { FORGET_MS, think } from "./think.ts"
 import { type Desk, prune, work } from "./work.ts"
 
 export interface ControlSettings {
@@ -62,10 +62,13 @@ const pass = (
     const kind = ref.slice(0, slash) as Grid["kind"]
     const key = ref.slice(slash + 1)
     const seen = desk.observed.grid(kind, key)
-    if (seen === undefined) memories.delete(ref)
-    if (seen === undefined || !desk.observed.synced(kind)) return undefined
     const known = memories.get(ref)
-    const memory = known?.uid === seen.uid ? known : remember(seen.uid)
+    if (known !== undefined && known.uid !== seen?.uid) {
+      yield* count(known, 0)
+      memories.delete(ref)
+    }
+    if (seen === undefined || !desk.observed.synced(kind)) return undefined
+    const memory = memories.get(ref) ?? remember(seen.uid)
     memories.set(ref, memory)
     yield* Metric.increment(counter)
     yield* work(desk, think(desk.observed, seen, memory, { unitGrace, now: yield* steady }), memory)
@@ -77,7 +80,9 @@ const pass = (
     if (after.plan.steps.some(isWork)) return now
     yield* tell(desk, after, memory)
     const strangers = [...memory.strangers.values()].map(({ until }) => until)
-    return earliest([after.plan.wakeAt, memory.statusDue, memory.held.get("")?.until, ...strangers])
+    const forget = memory.held.size === 0 ? undefined : now + FORGET_MS + 1
+    const pruned = memory.held.get("")?.until
+    return earliest([after.plan.wakeAt, memory.statusDue, memory.statusAgain, pruned, forget, ...strangers])
   })
 
 /**
@@ -94,6 +99,7 @@ export const control = (
       writing: yield* Effect.makeSemaphore(settings.concurrency),
       concurrency: settings.concurrency,
       legacy: [settings.legacyManager],
+      wake: (due) => enqueue(due),
       offset: (yield* Clock.currentTimeMillis) - (yield* steady)
     }
     const memories = new Map<string, Memory>()

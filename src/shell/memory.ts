@@ -25,6 +25,10 @@ export interface Memory {
   /** digest of the status that was written last */
   statusWritten: string
   statusFailures: number
+  /** when a status that someone alters is written again, in milliseconds */
+  statusAgain: number | undefined
+  /** what was counted for the metric */
+  troubles: number
 }
 
 /** The memory of a grid that was never looked at. */
@@ -38,5 +42,7 @@ export const remember = (uid: string): Memory => ({
   statusDue: undefined,
   statusWrittenAt: 0,
   statusWritten: "",
-  statusFailures: 0
+  statusFailures: 0,
+  statusAgain: undefined,
+  troubles: 0
 })

@@ -2,8 +2,7 @@
  * What the controller has seen: one store for each kind, and which grids a change makes due.
  *
  * Guarantees: a grid is due at once when its object, its units or one of its children changed, and soon when only a
- * status did; a node that joins a unit which has others makes none due. Nothing is due for a grid before every
- * store that its plan reads has finished its first list (P5).
+ * status did; a node that joins a unit which has others makes none due.
  * Assumes that it is told by one caller at a time.
  */
 import * as Census from "../core/census.ts"
@@ -87,12 +86,6 @@ export class Observed {
     return Store.get(this.childStore(kind), key)
   }
 
-  /** How many of each kind are known, for metrics. */
-  sizes(): readonly (readonly [string, number])[] {
-    const sized = [...this.grids, ...this.children].map(([kind, store]) => [kind, store.size] as const)
-    return [["Node", this.nodes.size], ...sized]
-  }
-
   /** The units of a grid's key, sorted; the same array as long as they are the same. None for a ServiceGrid. */
   units(grid: Grid): readonly string[] {
     const key = gridKey(grid)
@@ -109,8 +102,8 @@ export class Observed {
       const child = this.child(kind, key)
       if (child !== undefined) found.set(child.name, child)
     }
-    for (const key of this.owned.get(grid.metadata.uid ?? "") ?? []) look(key)
     const namespace = `${grid.metadata.namespace ?? ""}/`
+    for (const key of this.owned.get(grid.metadata.uid ?? "") ?? []) if (key.startsWith(namespace)) look(key)
     for (const name of names) if (!found.has(name)) look(namespace + name)
     return found
   }

@@ -20,6 +20,9 @@ export interface Queue {
   readonly run: Effect.Effect<never>
 }
 
+/** Timers of more than 24 days never ring; one that rings early is set again. */
+const LONGEST_MS = 86_400_000
+
 interface Timer {
   readonly time: number
   readonly fiber: Fiber.RuntimeFiber<void>
@@ -57,7 +60,7 @@ export const queue = <R>(
       Effect.flatMap(steady, (present) => {
         const set = timers.get(key)
         if (set !== undefined && set.time <= time) return Effect.void
-        const fiber = fork(Effect.delay(ring(key, time), Math.max(0, time - present)))
+        const fiber = fork(Effect.delay(ring(key, time), Math.min(Math.max(0, time - present), LONGEST_MS)))
         timers.set(key, { time, fiber })
         return set === undefined ? Effect.void : Fiber.interruptFork(set.fiber)
       })

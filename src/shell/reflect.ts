@@ -167,8 +167,8 @@ class Reflector<A extends Stored> {
   /** A list from its first page to its last. */
   #whole(): Effect.Effect<Listing<A>, Failure> {
     return Effect.gen(this, function* () {
-      // A list in pages may take longer than the server remembers its revision; one in one piece can't.
-      for (const limit of [pageSize, pageSize, 0]) {
+      // A list in pages may take longer than the server remembers its revision: larger pages take less.
+      for (const limit of [pageSize, 5 * pageSize, 20 * pageSize]) {
         const listing = yield* this.#pages(limit)
         if (listing !== undefined) return listing
       }

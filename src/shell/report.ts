@@ -1,7 +1,7 @@
 /**
  * Events about grids, as `kubectl describe` shows them.
  *
- * Guarantees: one event when a trouble begins and none while it lasts; when it comes back, the same Event object counts
+ * Guarantees: one event when a trouble begins, and while it lasts one a minute at most where its message changes; when it comes back, the same Event object counts
  * on (its name is made of grid and reason), so that a failure never leaves hundreds of them. An event that can't
  * be written is dropped: the conditions say the same. Does not remember across restarts what it told.
  */
@@ -10,14 +10,15 @@ import * as Effect from "effect/Effect"
 import { MANAGER } from "../core/child.ts"
 import { type Grid, GRID_API, type Refusal } from "../core/grid.ts"
 import { hash } from "../core/hash.ts"
+import { iso } from "../core/instant.ts"
 import { byReason } from "../core/status.ts"
 import { Api } from "./api.ts"
 import { EVENT } from "./kinds.ts"
 
 /** What was told of one grid, by reason: the message, and how often it began. */
-export type Told = Map<string, { message: string; count: number; since: string; open: boolean }>
+export type Told = Map<string, { message: string; count: number; since: string; open: boolean; told: number }>
 
-const iso = (milliseconds: number): string => new Date(milliseconds).toISOString().replace(/\.\d+Z$/, "Z")
+const MINUTE_MS = 60_000
 
 const send = (
   grid: Grid,
@@ -56,6 +57,7 @@ const send = (
     reportingInstance: MANAGER
   }
   return Effect.flatMap(Api, (api) => api.apply(EVENT, event, { manager: MANAGER, force: true })).pipe(
+    Effect.timeout("5 seconds"),
     Effect.catchAll((error) =>
       Effect.logDebug("an event was not written", { reason: o.reason, error: error.message })
     )
@@ -65,9 +67,16 @@ const send = (
 const begin = (grid: Grid, told: Told, type: "Normal" | "Warning", reason: string, message: string) =>
   Effect.gen(function* () {
     const before = told.get(reason)
-    if (before?.open === true && before.message === message) return
-    const at = iso(yield* Clock.currentTimeMillis)
-    const now = { message, count: (before?.count ?? 0) + 1, since: before?.since ?? at, open: true }
+    const clock = yield* Clock.currentTimeMillis
+    if (before?.open === true && (before.message === message || clock - before.told < MINUTE_MS)) return
+    const at = iso(clock)
+    const now = {
+      message,
+      count: (before?.count ?? 0) + 1,
+      since: before?.since ?? at,
+      open: true,
+      told: clock
+    }
     told.set(reason, now)
     yield* send(grid, type, { reason, at, ...now })
   })

@@ -46,8 +46,6 @@ export interface Settings extends Access {
   readonly concurrency: number
   /** seconds */
   readonly relistInterval: number
-  /** seconds */
-  readonly resync: number
   readonly legacyManager: string
   /** undefined: off */
   readonly healthAddress: Address | undefined
@@ -158,7 +156,7 @@ export const unitGrace = setting({
 
 const concurrency = setting({
   flag: "concurrency",
-  says: "how many grids are worked on at a time, and how many requests of one grid are under way",
+  says: "how many writes of children, grids and statuses are under way at most",
   otherwise: "16",
   accepts: "a number from 1 to 1024",
   read: aCount
@@ -167,14 +165,6 @@ const concurrency = setting({
 const relistInterval = setting({
   flag: "relist-interval",
   says: "how often everything is listed again, in case that a watch has lost an event",
-  otherwise: "10m",
-  accepts: `${someDurations}, at least 1s`,
-  read: aDuration(1)
-})
-
-const resync = setting({
-  flag: "resync",
-  says: "how often every grid is looked at again, though nothing changed",
   otherwise: "10m",
   accepts: `${someDurations}, at least 1s`,
   read: aDuration(1)
@@ -215,7 +205,6 @@ export const options: Options.Options<Settings> = Options.all({
   unitGrace,
   concurrency,
   relistInterval,
-  resync,
   legacyManager,
   healthAddress,
   logFormat

@@ -2,7 +2,7 @@
  * Tell: the status and the events of a grid, once a burst is over.
  *
  * Guarantees: at most one status write a second for a grid, none where nothing changes, and none because of an earlier
- * one; a status that can't be written delays no work and is tried again. It is written under the revision that was read:
+ * one; a status that can't be written is tried again and delays nothing but by its own request. It is written under the revision that was read:
  * the API server does not compare uids there, and a grid made again under the same name must not get its predecessor's.
  */
 import * as Clock from "effect/Clock"
@@ -30,9 +30,17 @@ const EVERY_MS = 1000
 /** A status that someone alters on its way in is written again after this. */
 const AGAIN_MS = 300_000
 
-const troubled = Metric.gauge("servicegroup_grid_troubles", {
-  description: "Refused units, foreign children and failed rollouts of a grid"
+const troubled = Metric.gauge("servicegroup_troubles", {
+  description: "Refused units, foreign children and failed rollouts, over all grids"
 })
+
+/** Counts what is wrong with a grid, in place of what was counted before. */
+export const count = (memory: Memory, troubles: number): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const more = troubles - memory.troubles
+    memory.troubles = troubles
+    return Metric.modify(troubled, more)
+  })
 
 const write = (
   desk: Desk,
@@ -72,6 +80,7 @@ const write = (
 export const tell = (desk: Desk, thought: Thought, memory: Memory): Effect.Effect<void, never, Api> =>
   Effect.gen(function* () {
     const now = yield* steady
+    if (memory.statusAgain !== undefined && memory.statusAgain <= now) memory.statusAgain = undefined
     memory.statusDue ??= Math.max(now + GATHER_MS, memory.statusWrittenAt + EVERY_MS)
     if (memory.statusDue > now) return
     memory.statusDue = undefined
@@ -79,17 +88,20 @@ export const tell = (desk: Desk, thought: Thought, memory: Memory): Effect.Effec
     const { grid } = seen
     const children = new Map([...thought.children].filter(([, child]) => owns(grid, child)))
     const bad = troubles(plan, children)
-    yield* Metric.set(Metric.tagged(troubled, "grid", gridRef(grid.kind, seen.key)), bad.length)
+    yield* count(memory, bad.length)
     yield* report(grid, memory.told, [...bad, ...thought.desired.notices])
     const shown = status({
       grid,
       plan,
       units,
       children,
+      notices: thought.desired.notices,
       now: yield* Clock.currentTimeMillis,
       offset: desk.offset
     })
     const digest = statusDigest(shown)
     const altered = digest === memory.statusWritten && now - memory.statusWrittenAt < AGAIN_MS
+    memory.statusAgain =
+      digest !== seen.statusDigest && altered ? memory.statusWrittenAt + AGAIN_MS : undefined
     if (digest !== seen.statusDigest && !altered) yield* write(desk, seen, memory, shown, digest)
   })

@@ -17,12 +17,11 @@ export interface Thought {
   readonly plan: Plan
 }
 
-/** A hold that is over and this old says nothing any more. */
-const FORGET_MS = 120_000
+/** A hold that is over for this long says nothing any more. */
+export const FORGET_MS = 120_000
 
 const forget = (memory: Memory, now: number): void => {
-  for (const [name, hold] of memory.held)
-    if (hold.until < now && now - hold.at > FORGET_MS) memory.held.delete(name)
+  for (const [name, hold] of memory.held) if (now - hold.until > FORGET_MS) memory.held.delete(name)
   for (const [name, { until }] of memory.strangers) if (until <= now) memory.strangers.delete(name)
 }
 
@@ -43,7 +42,10 @@ const childrenOf = (
   return children
 }
 
-/** The plan for a grid as it is known now. What is wanted is computed anew only when grid or units changed. */
+/**
+ * The plan for a grid as it is known now. What is wanted is computed anew only when grid or units changed. Keeps in the memory what the
+ * next plan needs, and forgets there what is over.
+ */
 export const think = (
   observed: Observed,
   seen: SeenGrid,

@@ -7,18 +7,21 @@
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Random from "effect/Random"
-import { type ChildObject, MANAGER, type Wanted } from "../core/child.ts"
+import { type Child, type ChildObject, MANAGER, type Wanted } from "../core/child.ts"
 import { childKind, childObject } from "../core/desired.ts"
 import { ownedTree, wantedTree } from "../core/fields.ts"
-import { DISTRIBUTED, type Grid } from "../core/grid.ts"
+import type { Grid } from "../core/grid.ts"
 import { created, failed, written } from "../core/hold.ts"
+import type { Failure } from "../core/retry.ts"
+import type { ChildKind } from "../core/schema.ts"
+import type { Input } from "../core/store.ts"
 import { differences } from "../core/tree.ts"
 import { unusedTemplates } from "../core/workloads.ts"
 import { act, isWork, type Outcome, type Work } from "./act.ts"
 import { Api } from "./api.ts"
 import { GRIDS } from "./kinds.ts"
 import type { Memory } from "./memory.ts"
-import { gridRef, type Observed } from "./observed.ts"
+import { type Due, gridRef, type Observed } from "./observed.ts"
 import { announce } from "./report.ts"
 import { seenChild, type SeenGrid } from "./seen.ts"
 import { steady } from "./steady.ts"
@@ -32,11 +35,14 @@ export interface Desk {
   readonly writing: Effect.Semaphore
   readonly concurrency: number
   readonly legacy: readonly string[]
+  /** has the grids looked at that a change makes due */
+  readonly wake: (due: Due) => Effect.Effect<void>
   /** what makes times of day of the times of plans and memories, in milliseconds */
   readonly offset: number
 }
 
-const STRANGER_MS = 30_000
+/** A look and a write later the name is ours, where it became free: within half a minute. */
+const STRANGER_MS = 20_000
 
 const counter = Metric.counter("servicegroup_child_writes_total", {
   description: "Steps carried out on children, by step and result",
@@ -59,10 +65,7 @@ interface Task {
   readonly wanted: Wanted | undefined
 }
 
-const learnFailure = (
-  { step, thought, memory, wanted }: Task,
-  failure: Extract<Outcome, { _tag: "Failed" }>["error"]
-) =>
+const learnFailure = ({ step, thought, memory, wanted }: Task, failure: Failure) =>
   Effect.gen(function* () {
     const now = yield* steady
     const jitter = yield* Random.next
@@ -80,24 +83,30 @@ const learnFailure = (
     )
   })
 
-/** What a child that was written, or found in its place, changes in the store and in the memory. */
+/** Takes in what became of a child. This grid looks again anyway; others may wait for its name to become free. */
+const takeIn = (desk: Desk, { seen }: Thought, kind: ChildKind, input: Input<Child>): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const { now, soon } = desk.observed.readChildren(kind, [input])
+    const own = gridRef(seen.grid.kind, seen.key)
+    const others = (refs: ReadonlySet<string>): ReadonlySet<string> =>
+      new Set([...refs].filter((ref) => ref !== own))
+    return desk.wake({ now: others(now), soon: others(soon) })
+  })
+
+/** What a child that was written, or found in its place, changes in the memory. */
 const learnChild = (
-  desk: Desk,
   task: Task,
+  child: Child,
   outcome: Extract<Outcome, { _tag: "Written" | "Taken" }>,
   now: number
 ) => {
   const { step, thought, memory, wanted } = task
-  const kind = childKind(thought.seen.grid)
-  const child = seenChild(kind, desk.legacy)(outcome.object)
-  if (isMalformed(child)) return
   const { name } = step
   if (outcome._tag === "Taken") {
     memory.strangers.set(name, { child, until: now + STRANGER_MS })
     return
   }
   memory.strangers.delete(name)
-  desk.observed.readChildren(kind, [{ _tag: "Written", item: child }])
   const digest = wanted?.digest ?? ""
   if (step._tag !== "Create" && step._tag !== "Change") return
   const changed = child.owned === digest ? [] : undone(thought.seen.grid, step, outcome.object)
@@ -111,26 +120,39 @@ const learn = (desk: Desk, task: Task, outcome: Outcome) =>
   Effect.gen(function* () {
     if (outcome._tag === "Failed") return yield* learnFailure(task, outcome.error)
     const now = yield* steady
-    if (outcome._tag !== "Deleted") return learnChild(desk, task, outcome, now)
     const { step, thought, memory } = task
+    if (outcome._tag !== "Deleted") {
+      const kind = childKind(thought.seen.grid)
+      const child = seenChild(kind, desk.legacy)(outcome.object)
+      if (isMalformed(child))
+        return yield* learnFailure(task, { reason: "Malformed", code: 200, message: child.message })
+      learnChild(task, child, outcome, now)
+      if (outcome._tag === "Written") yield* takeIn(desk, thought, kind, { _tag: "Written", item: child })
+      return
+    }
     const child = thought.children.get(step.name)
     memory.held.delete(step.name)
     memory.strangers.delete(step.name)
     if (child !== undefined)
-      desk.observed.readChildren(child.kind, [{ _tag: "Deleted", key: child.key, revision: child.revision }])
+      yield* takeIn(desk, thought, child.kind, { _tag: "Dropped", key: child.key, revision: child.revision })
   })
 
-/** Whether the grid of a plan is gone, or says something else by now. */
-const isStale = (desk: Desk, { seen }: Thought): boolean => {
+/** Whether the grid of a plan is gone, or says something else by now; for a deletion, whether the units are others. */
+const isStale = (desk: Desk, step: Work, { seen, units }: Thought): boolean => {
   const latest = desk.observed.grid(seen.grid.kind, seen.key)
-  return latest?.uid !== seen.uid || latest.grid.metadata.generation !== seen.grid.metadata.generation
+  return (
+    latest?.uid !== seen.uid ||
+    latest.grid.metadata.generation !== seen.grid.metadata.generation ||
+    (step._tag === "Delete" && desk.observed.units(latest.grid) !== units)
+  )
 }
 
 const carryOut = (desk: Desk, task: Task) =>
   Effect.gen(function* () {
     const { step, thought, wanted } = task
-    if (isStale(desk, thought)) return "Stale"
-    const outcome = yield* act(step, { grid: thought.seen.grid, legacy: desk.legacy, wanted })
+    if (isStale(desk, step, thought)) return "Stale"
+    const child = thought.children.get(step.name)
+    const outcome = yield* act(step, { grid: thought.seen.grid, legacy: desk.legacy, wanted, child })
     yield* learn(desk, task, outcome)
     yield* Metric.increment(Metric.tagged(Metric.tagged(counter, "step", step._tag), "result", outcome._tag))
     return outcome._tag
@@ -159,23 +181,18 @@ export const work = (desk: Desk, thought: Thought, memory: Memory): Effect.Effec
       .map(({ name }) => name)
     if (gone.length === 0) return
     const names = gone.slice(0, 10).join(", ") + (gone.length > 10 ? ` and ${gone.length - 10} more` : "")
-    yield* announce(
-      grid,
-      memory.told,
-      "ChildrenDeleted",
-      `deleted ${names}: no node of the unit is left, and its grace is over`
-    )
+    yield* announce(grid, memory.told, "ChildrenDeleted", `deleted ${names}: no unit wants it any more`)
   })
 }
 
-/** Removes the pool entries that nobody names, where the grid asks for it and is no copy of another cluster's grid. */
+/** Removes the pool entries that nobody names, where the grid asks for it. */
 export const prune = (
   desk: Desk,
   { grid, key, revision }: SeenGrid,
   memory: Memory
 ): Effect.Effect<void, never, Api> => {
-  if (grid.kind === "ServiceGrid" || typeof grid.metadata.deletionTimestamp === "string") return Effect.void
-  const unused = grid.metadata.labels?.[DISTRIBUTED] === "yes" ? [] : unusedTemplates(grid)
+  const apart = grid.kind === "ServiceGrid" || typeof grid.metadata.deletionTimestamp === "string"
+  const unused = apart ? [] : unusedTemplates(grid)
   if (unused.length === 0) return Effect.sync(() => void memory.held.delete(""))
   const { name, namespace } = grid.metadata
   const templatePool = Object.fromEntries(unused.map((entry) => [entry, null]))

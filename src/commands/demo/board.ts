@@ -30,7 +30,7 @@ const rowsOf = (scene: Scene, grid: WorkloadGrid): readonly Row[] => {
   return [...units].sort().map((unit) => ({
     grid: nameOf(grid),
     unit,
-    nodes: scene.nodes.filter((node) => unitOf(key, node) === unit).length,
+    nodes: scene.nodes.filter((node) => unitOf(key, node.metadata.labels) === unit).length,
     template: templatePath(grid, unit).replace(/^spec\.templatePool\[(.*)\]$/, "$1"),
     child: children.find((each) => unitOfChild(each) === unit)
   }))

@@ -1,0 +1,332 @@
+/**
+ * Planted bugs: each is one small change of the product, made in a copy of it, that a test must notice.
+ *
+ * `npm run mutants` prints what caught which, and fails where one survives, or where the text that it changes is no longer
+ * there. Tests run a share of their usual runs, with up to three seeds.
+ */
+import { spawnSync } from "node:child_process"
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+interface Mutant {
+  readonly name: string
+  readonly file: string
+  readonly from: string
+  readonly to: string
+  /** names of test files without their ending, the likeliest first */
+  readonly caughtBy: readonly string[]
+}
+
+const SETTLE = ["settle"]
+const REQUESTS = ["requests"]
+
+const MUTANTS: readonly Mutant[] = [
+  {
+    name: "a node list that did not come yet counts as empty",
+    file: "src/shell/observed.ts",
+    from: '(kind === "ServiceGrid" || this.nodes.synced)',
+    to: "true",
+    caughtBy: REQUESTS
+  },
+  {
+    name: "what belongs to someone else is deleted as well",
+    file: "src/core/plan.ts",
+    from: "if (spared.has(child.name) || !owns(grid, child)) continue",
+    to: "if (spared.has(child.name)) continue",
+    caughtBy: ["plan", "settle"]
+  },
+  {
+    name: "an owner is known by its name, not by its uid",
+    file: "src/core/plan.ts",
+    from: "child.owner?.uid === grid.metadata.uid",
+    to: "child.owner?.name === grid.metadata.name",
+    caughtBy: ["plan", "settle"]
+  },
+  {
+    name: "a unit without nodes has no grace",
+    file: "src/core/plan.ts",
+    from: 'child.kind === "Service" ? since : since + graceSeconds(input.grid, input.unitGrace) * 1000',
+    to: "since",
+    caughtBy: REQUESTS
+  },
+  {
+    name: "children go where their grid is refused as a whole",
+    file: "src/core/plan.ts",
+    from: 'if (typeof grid.metadata.deletionTimestamp === "string" || whole.length > 0)',
+    to: 'if (typeof grid.metadata.deletionTimestamp === "string")',
+    caughtBy: SETTLE
+  },
+  {
+    name: "a refused unit stops the others",
+    file: "src/core/plan.ts",
+    from: "desired.refused.filter((refusal) => refusal.unit === undefined)",
+    to: "desired.refused",
+    caughtBy: SETTLE
+  },
+  {
+    name: "a foreign child of a wanted name is overwritten",
+    file: "src/core/plan.ts",
+    from: "if (!mine && !orphan) return refused(foreign(child, wanted.unit))",
+    to: "",
+    caughtBy: REQUESTS
+  },
+  {
+    name: "replicas are let go in one write",
+    file: "src/core/plan.ts",
+    from: "if (child.aloneOnReplicas && wanted.replicas === undefined && child.replicas !== undefined)",
+    to: "if (false as boolean && child.replicas !== undefined)",
+    caughtBy: REQUESTS
+  },
+  {
+    name: "an older event is taken in",
+    file: "src/core/store.ts",
+    from: "if (newest === undefined || olderRevision(newest, item.revision)) draft.put(known, item)",
+    to: "draft.put(known, item)",
+    caughtBy: SETTLE
+  },
+  {
+    name: "an older list is taken in",
+    file: "src/core/store.ts",
+    from: 'if (input._tag === "Listed" && before(input.revision, draft.revision)) stale = true\n    else take(draft, input)',
+    to: "take(draft, input)",
+    caughtBy: ["store"]
+  },
+  {
+    name: "a hold never ends",
+    file: "src/core/hold.ts",
+    from: "if (hold.until <= now) return false\n",
+    to: "",
+    caughtBy: REQUESTS
+  },
+  {
+    name: "what failed is never tried again",
+    file: "src/core/hold.ts",
+    from: "const until = o.now + delay(o.failure, attempt - 1, o.jitter)",
+    to: "const until = o.now + 1e9 * delay(o.failure, attempt - 1, o.jitter)",
+    caughtBy: REQUESTS
+  },
+  {
+    name: "a transition time is the time of the last look",
+    file: "src/core/status.ts",
+    from: "lastTransitionTime: same ? before.lastTransitionTime : iso(input.now)",
+    to: "lastTransitionTime: iso(input.now)",
+    caughtBy: REQUESTS
+  },
+  {
+    name: "a takeover restarts pods",
+    file: "src/core/child.ts",
+    from: "templateHasReplicas ? [TEMPLATE_HASH_PATH] : [TEMPLATE_HASH_PATH, REPLICAS_PATH]",
+    to: "templateHasReplicas ? [] : [REPLICAS_PATH]",
+    caughtBy: REQUESTS
+  },
+  {
+    name: "a child is created over what is there",
+    file: "src/shell/act.ts",
+    from: '{ resourceVersion: "1" }',
+    to: "{}",
+    caughtBy: REQUESTS
+  },
+  {
+    name: "a child is changed whoever it is",
+    file: "src/shell/act.ts",
+    from: ": { uid: step.uid, ...unowned(child) }",
+    to: ": {}",
+    caughtBy: SETTLE
+  },
+  {
+    name: "a removed field is left behind",
+    file: "src/shell/act.ts",
+    from: "return written(yield* api.apply(kind, withMeta(object, meta), ours))",
+    to: 'return written(step._tag === "Create" ? yield* api.apply(kind, withMeta(object, meta), ours) : yield* api.merge(kind, namespace, step.name, withMeta(object, meta), ours))',
+    caughtBy: REQUESTS
+  },
+  {
+    name: "a child is deleted as it was known, not as it is",
+    file: "src/shell/act.ts",
+    from: "...(child !== undefined && { resourceVersion: child.revision })",
+    to: "",
+    caughtBy: SETTLE
+  },
+  {
+    name: "errors are swallowed",
+    file: "src/shell/work.ts",
+    from: "memory.held.set(name, failed(memory.held.get(name), about))",
+    to: "",
+    caughtBy: REQUESTS
+  },
+  {
+    name: "a stranger that was deleted is remembered",
+    file: "src/shell/work.ts",
+    from: "    memory.strangers.delete(step.name)\n",
+    to: "",
+    caughtBy: SETTLE
+  },
+  {
+    name: "a hold on the pool outlives its cause",
+    file: "src/shell/work.ts",
+    from: '      memory.held.delete("")\n',
+    to: "",
+    caughtBy: SETTLE
+  },
+  {
+    name: "other grids don't hear of a name that became free",
+    file: "src/shell/work.ts",
+    from: "return desk.wake({ now: others(now), soon: others(soon) })",
+    to: "others(now)\n    others(soon)\n    return Effect.void",
+    caughtBy: SETTLE
+  },
+  {
+    name: "a child that is deleted again and again is made as often",
+    file: "src/shell/work.ts",
+    from: "made ? created(before, about) :",
+    to: "made ? { ...created(before, about), until: 0 } :",
+    caughtBy: SETTLE
+  },
+  {
+    name: "a status is written at every look",
+    file: "src/shell/tell.ts",
+    from: "if (digest !== seen.statusDigest && !altered)",
+    to: "if (!altered || digest === seen.statusDigest)",
+    caughtBy: REQUESTS
+  },
+  {
+    name: "grace times follow the wall clock",
+    file: "src/shell/steady.ts",
+    from: "Effect.map(Clock.currentTimeNanos, (nanos) =>\n  Number(nanos / 1_000_000n)\n)",
+    to: "Clock.currentTimeMillis",
+    caughtBy: SETTLE
+  },
+  {
+    name: "a heartbeat of a node has every grid looked at",
+    file: "src/shell/observed.ts",
+    from: "if (keys.size > 0 || first)",
+    to: 'keys.add(String(first))\n    for (const kind of ["DeploymentGrid", "StatefulSetGrid"] as const) this.addWhere(now, kind, () => true)\n    if (keys.size > 0 || first)',
+    caughtBy: REQUESTS
+  },
+  {
+    name: "grids of one name share their children",
+    file: "src/shell/observed.ts",
+    from: 'const namespace = `${grid.metadata.namespace ?? ""}/`\n    for (const name of names)',
+    to: "const namespace = `default/`\n    for (const name of names)",
+    caughtBy: SETTLE
+  },
+  {
+    name: "what the server forgot is not listed again",
+    file: "src/shell/reflect.ts",
+    from: "if (!resumes) this.#listAt = Number.NEGATIVE_INFINITY",
+    to: "",
+    caughtBy: SETTLE
+  },
+  {
+    name: "a wake-up in the middle of a pass is lost",
+    file: "src/shell/queue.ts",
+    from: "due.has(key) || (running.delete(key), false)",
+    to: "(running.delete(key), false)",
+    caughtBy: REQUESTS
+  }
+]
+
+const SEEDS = [1, 2, 3]
+const SHARE = "0.02"
+
+const home = join(dirname(fileURLToPath(import.meta.url)), "..")
+const vitest = join(dirname(createRequire(import.meta.url).resolve("vitest/package.json")), "vitest.mjs")
+
+/** A copy of all that tests need, where nobody minds a bug. */
+const copy = (): string => {
+  const place = mkdtempSync(join(tmpdir(), "servicegroup-mutants-"))
+  for (const each of [
+    "src",
+    "property-tests",
+    "manifests",
+    "package.json",
+    "tsconfig.json",
+    "vitest.config.ts"
+  ])
+    cpSync(join(home, each), join(place, each), { recursive: true })
+  symlinkSync(join(home, "node_modules"), join(place, "node_modules"))
+  return place
+}
+
+type Verdict = "passes" | "fails" | "breaks"
+
+/** Runs one test file in the copy; `breaks` where it could not even be run. */
+const run = (place: string, file: string, seed: number): Verdict => {
+  const { status, stdout } = spawnSync(
+    process.execPath,
+    [vitest, "run", "--bail=1", `property-tests/${file}.test.ts`],
+    {
+      cwd: place,
+      encoding: "utf8",
+      timeout: 240_000,
+      env: { ...process.env, SERVICEGROUP_RUNS: SHARE, SERVICEGROUP_SEED: String(seed) }
+    }
+  )
+  if (status === 0) return "passes"
+  const [, failed] = /\n(\d+) passed, (\d+) failed/.exec(stdout) ?? []
+  return failed === undefined || /Transform failed|SyntaxError|Cannot find/.test(stdout) ? "breaks" : "fails"
+}
+
+interface Result {
+  readonly name: string
+  readonly caught: string
+  readonly seconds: number
+  readonly good: boolean
+}
+
+const plant = (place: string, { name, file, from, to, caughtBy }: Mutant): Result => {
+  const began = performance.now()
+  const told = (caught: string, good: boolean): Result => ({
+    name,
+    caught,
+    good,
+    seconds: (performance.now() - began) / 1000
+  })
+  const path = join(place, file)
+  const source = readFileSync(path, "utf8")
+  if (source.split(from).length !== 2) return told("NOT PLANTED: its text is not there, or not once", false)
+  writeFileSync(
+    path,
+    source.replace(from, () => to)
+  )
+  try {
+    for (const seed of SEEDS)
+      for (const test of caughtBy) {
+        const verdict = run(place, test, seed)
+        if (verdict === "breaks") return told(`BREAKS ${test}`, false)
+        if (verdict === "fails") return told(test, true)
+      }
+    return told("SURVIVES", false)
+  } finally {
+    writeFileSync(path, source)
+  }
+}
+
+const main = (wanted: string | undefined): number => {
+  const mutants = MUTANTS.filter(({ name }) => wanted === undefined || name.includes(wanted))
+  const place = copy()
+  try {
+    for (const test of new Set(mutants.flatMap(({ caughtBy }) => caughtBy)))
+      if (run(place, test, 1) !== "passes") {
+        console.log(`${test} does not pass without a planted bug`)
+        return 1
+      }
+    let good = 0
+    for (const mutant of mutants) {
+      const result = plant(place, mutant)
+      if (result.good) good++
+      console.log(
+        `${result.name.padEnd(62)} ${result.caught.padEnd(10)} ${result.seconds.toFixed(0).padStart(4)} s`
+      )
+    }
+    console.log(`\n${good} of ${mutants.length} planted bugs caught`)
+    return good === mutants.length ? 0 : 1
+  } finally {
+    rmSync(place, { recursive: true, force: true })
+  }
+}
+
+process.exitCode = main(process.argv[2])
