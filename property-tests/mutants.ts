@@ -167,8 +167,8 @@ const MUTANTS: readonly Mutant[] = [
   {
     name: "a hold on the pool outlives its cause",
     file: "src/shell/work.ts",
-    from: '      memory.held.delete("")\n',
-    to: "",
+    from: 'return Effect.sync(() => void memory.held.delete(""))',
+    to: "return Effect.void",
     caughtBy: SETTLE
   },
   {

@@ -91,7 +91,8 @@ export class VirtualClock implements Clock.Clock {
   /** Calls back after so many milliseconds, unless what this gives is called before. */
   after(milliseconds: number, ring: () => void): () => void {
     if (milliseconds === Number.POSITIVE_INFINITY) return () => {}
-    const timer = { at: this.elapsed + Math.max(0, milliseconds), order: this.#order++, ring }
+    // As Node's timers: whole milliseconds, one at least.
+    const timer = { at: this.elapsed + Math.max(1, Math.floor(milliseconds)), order: this.#order++, ring }
     let place = this.#timers.length
     for (; place > 0; place--) {
       const before = this.#timers[place - 1]

@@ -78,11 +78,11 @@ export const KNOWN: readonly { readonly name: string; readonly story: Story }[] 
   {
     name: "a grid deletes a child whose name another grid waits for, which did not hear of it",
     story: story(
-      [a, 0],
+      [{ _tag: "AddNode", node: 1, key: "example.io/park", value: "a" }, 0],
       [{ _tag: "AddNode", node: 2, key: "zone", value: "edge-a" }, 0],
       [made, AT_REST],
-      [{ _tag: "MakeGrid", grid: 1, words: simple }, AT_REST],
-      [{ _tag: "Wait", ms: 5000 }, AT_REST],
+      [{ _tag: "MakeGrid", grid: 1, words: { ...simple, key: "example.io/park" } }, AT_REST],
+      [{ _tag: "Wait", ms: 150_000 }, AT_REST],
       [{ _tag: "DropNode", node: 2 }, AT_REST]
     )
   },
@@ -161,6 +161,25 @@ export const KNOWN: readonly { readonly name: string; readonly story: Story }[] 
       [{ _tag: "Touch", child: 0, how: "delete" }, 0],
       [{ _tag: "Plant", grid: 0, unit: "a", how: "foreign" }, 0],
       [{ _tag: "EditGrid", grid: 0, edit: { _tag: "Template", of: "", change: { image: 2 } } }, AT_REST]
+    )
+  },
+  {
+    name: "a child lost our label and its unit the last node, and was deleted without end",
+    story: story(
+      [a, 0],
+      [b, 0],
+      [made, AT_REST],
+      [{ _tag: "Touch", child: 1, how: "strip" }, AT_REST],
+      [{ _tag: "Unlabel", node: 2, key: "zone" }, AT_REST]
+    )
+  },
+  {
+    name: "unused templates could not be removed, and then need not be, and the grid was looked at without end",
+    story: story(
+      [{ _tag: "MakeGrid", grid: 0, words: { ...simple, pool: new Map([["t1", plain]]) } }, AT_REST],
+      [{ _tag: "Fail", nth: 1, trouble: "Internal" }, 0],
+      [{ _tag: "EditGrid", grid: 0, edit: { _tag: "Whole", change: { autoDelete: true } } }, AT_REST],
+      [{ _tag: "EditGrid", grid: 0, edit: { _tag: "Whole", change: { autoDelete: false } } }, AT_REST]
     )
   }
 ]
