@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import { once } from "node:events"
 import type { Deployment } from "../src/core/index.ts"
 import * as Api from "../src/shell/api.ts"
+import { each } from "../src/shell/each.ts"
 import { CHILDREN } from "../src/shell/kinds.ts"
 import { grid, KEY, unit } from "./grids.ts"
 
@@ -58,10 +59,8 @@ const program = Effect.gen(function* () {
   const api = yield* Api.Api
   process.stdout.write("ready\n")
   yield* Effect.promise(() => once(process.stdin, "data"))
-  yield* Effect.forEach(
-    writes(),
-    ([i, site]) => api.apply(CHILDREN.Deployment, child(i, site), { manager: "servicegroup", force: true }),
-    { concurrency: Number(concurrency), discard: true }
+  yield* each(writes(), Number(concurrency), ([i, site]) =>
+    Effect.asVoid(api.apply(CHILDREN.Deployment, child(i, site), { manager: "servicegroup", force: true }))
   )
   const { user, system } = process.cpuUsage()
   process.stdout.write(`${JSON.stringify({ cpu: (user + system) / 1e6 })}\n`)

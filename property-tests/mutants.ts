@@ -305,8 +305,11 @@ const plant = (place: string, { name, file, from, to, caughtBy }: Mutant): Resul
   }
 }
 
-const main = (wanted: string | undefined): number => {
-  const mutants = MUTANTS.filter(({ name }) => wanted === undefined || name.includes(wanted))
+/** All of them, or those whose names contain one of the words. */
+const main = (words: readonly string[]): number => {
+  const mutants = MUTANTS.filter(
+    ({ name }) => words.length === 0 || words.some((word) => name.includes(word))
+  )
   const place = copy()
   try {
     for (const test of new Set(mutants.flatMap(({ caughtBy }) => caughtBy)))
@@ -329,4 +332,4 @@ const main = (wanted: string | undefined): number => {
   }
 }
 
-process.exitCode = main(process.argv[2])
+process.exitCode = main(process.argv.slice(2))

@@ -274,6 +274,24 @@ describe("children", () => {
     })
   })
 
+  it("R41 are as the last edit says, though it came while the status was written", () => {
+    const stage = settled({ n1: "a" })
+    const before = stage.server.wrote.length
+    stage.world.serve(0, "unready")
+    stage.until(() => stage.server.wrote.length > before)
+    expect(stage.server.wrote.at(-1)?.subresource).toBe("status")
+    stage.server.faults.answers = "wait"
+    stage.world.edit(0, template({ image: 2 }))
+    stage.world.node("n2", { zone: "b" })
+    stage.steps(100)
+    stage.server.faults.answers = "pass"
+    stage.advance(100)
+    expect(child(stage, "a")?.spec).toMatchObject({
+      template: { spec: { containers: [{ image: "nginx:2" }] } }
+    })
+    expect(child(stage, "b")).toBeDefined()
+  })
+
   it("R41 are as the last edit says, though it came in the middle of a write", () => {
     const stage = settled(abc)
     stage.world.edit(0, template({ image: 2 }))

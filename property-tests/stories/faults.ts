@@ -78,6 +78,8 @@ export class Faults {
   readonly lag = new Map<string, number>()
   /** plurals that may be neither listed nor watched */
   readonly forbidden = new Set<string>()
+  /** answers to requests that were carried out are on their way, or wait */
+  answers: "pass" | "wait" = "pass"
   /** by plural: so many lines of a watch are lost */
   readonly lose = new Map<string, number>()
   /** items a page at most, as if there were thousands */

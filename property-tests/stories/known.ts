@@ -22,9 +22,10 @@ export const KNOWN: readonly { readonly name: string; readonly story: Story }[] 
     story: story(
       [a, 0],
       [made, AT_REST],
-      [{ _tag: "Lag", kind: "deployments", back: 15, ms: 500 }, 0],
+      [{ _tag: "Lag", kind: "deployments", back: 15, ms: 28_000 }, 0],
       [{ _tag: "Second" }, AT_REST],
-      [{ _tag: "Unlabel", node: 1, key: "zone" }, AT_REST]
+      [{ _tag: "Unlabel", node: 1, key: "zone" }, AT_REST],
+      [{ _tag: "Wait", ms: 25_000 }, AT_REST]
     )
   },
   {

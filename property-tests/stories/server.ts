@@ -11,12 +11,10 @@ import * as Stream from "effect/Stream"
 import type { Failure } from "../../src/core/retry.ts"
 import type { Change, Cluster, KubeObject, Request, Response, Watch } from "../../src/embedded/cluster.ts"
 import * as Model from "../../src/embedded/model.ts"
-import { pathOf } from "../../src/embedded/requests.ts"
-import { ApiError, type ApiService, type Kind, type WatchLine } from "../../src/shell/api.ts"
+import type { ApiError, Kind, WatchLine } from "../../src/shell/api.ts"
 import { isMalformed, page, refusal } from "../../src/shell/wire.ts"
+import { type Asked, fail, isWrite, type Verb } from "./client.ts"
 import { Faults, unreachable } from "./faults.ts"
-
-export type Verb = "list" | "watch" | "get" | "create" | "apply" | "merge" | "remove"
 
 /** A write that arrived, and what came of it. */
 export interface Wrote {
@@ -34,17 +32,6 @@ export interface Wrote {
   /** the object before and after it, where there was one */
   readonly before: KubeObject | undefined
   readonly after: KubeObject | undefined
-}
-
-interface Asked {
-  readonly session: number
-  readonly verb: Verb
-  readonly kind: Kind
-  readonly namespace: string
-  readonly name: string
-  readonly subresource: string | undefined
-  readonly about: string
-  readonly request: Omit<Request, "at">
 }
 
 type Answer =
@@ -149,8 +136,10 @@ export class Server {
   /** Everything that could happen next between the server and its clients. */
   moves(): Move[] {
     const moves: Move[] = []
-    for (const flight of this.#flights)
-      moves.push(flight.answer === undefined ? () => this.#arrive(flight) : () => this.#land(flight))
+    for (const flight of this.#flights) {
+      if (flight.answer === undefined) moves.push(() => this.#arrive(flight))
+      else if (this.faults.answers === "pass") moves.push(() => this.#land(flight))
+    }
     for (const open of this.#watches)
       if (open.waiting !== undefined && (open.over !== undefined || this.#ready(open) > 0))
         moves.push(() => this.#speak(open))
@@ -351,7 +340,7 @@ export class Server {
 
   // ---- the service
 
-  #send(asked: Asked): Effect.Effect<unknown, ApiError> {
+  send(asked: Asked): Effect.Effect<unknown, ApiError> {
     return Effect.async<unknown, ApiError>((resume) => {
       this.sent.set(asked.verb, (this.sent.get(asked.verb) ?? 0) + 1)
       const flight: Flight = {
@@ -371,12 +360,12 @@ export class Server {
     })
   }
 
-  #lines(asked: Asked): Stream.Stream<WatchLine, ApiError> {
+  lines(asked: Asked): Stream.Stream<WatchLine, ApiError> {
     const close = (open: Open) =>
       Effect.sync(() => {
         this.#watches = this.#watches.filter((each) => each !== open)
       })
-    const opened = Effect.tap(this.#send(asked) as Effect.Effect<Open, ApiError>, (open) =>
+    const opened = Effect.tap(this.send(asked) as Effect.Effect<Open, ApiError>, (open) =>
       Effect.addFinalizer(() => close(open))
     )
     return Stream.unwrapScoped(
@@ -392,112 +381,6 @@ export class Server {
       )
     )
   }
-
-  /** The API as one controller, the session, sees it. */
-  api(session: number): ApiService {
-    const asked = (
-      verb: Verb,
-      kind: Kind,
-      o: {
-        readonly namespace?: string
-        readonly name?: string
-        readonly subresource?: string | undefined
-        readonly query?: Readonly<Record<string, string | undefined>>
-        readonly body?: unknown
-      }
-    ): Asked => {
-      const { namespace = "", name = "", subresource } = o
-      return {
-        session,
-        verb,
-        kind,
-        namespace,
-        name,
-        subresource,
-        about: `${verb} ${kind.plural} ${namespace}/${name}`,
-        request: {
-          ...METHODS[verb],
-          path: pathOf(
-            resourceOf(kind),
-            kind.namespaced ? namespace : "",
-            name === "" || verb === "create" ? undefined : name,
-            subresource,
-            kind.version
-          ),
-          query: given(o.query ?? {}),
-          userAgent: "servicegroup",
-          body: o.body === undefined ? undefined : (JSON.parse(JSON.stringify(o.body)) as unknown)
-        }
-      }
-    }
-    return {
-      list: (kind, { limit, continue: next, labelSelector, resourceVersion, namespace = "" }) => {
-        const query = { limit: String(limit), continue: next, labelSelector, resourceVersion }
-        const it = asked("list", kind, { namespace, query })
-        return Effect.flatMap(this.#send(it), (body) => {
-          const read = page(body)
-          const { message } = isMalformed(read) ? read : { message: "" }
-          if (!isMalformed(read)) return Effect.succeed(read)
-          return Effect.fail(fail(it, { reason: "Malformed", code: 200, message }))
-        })
-      },
-      watch: (kind, { revision, timeoutSeconds, labelSelector, namespace = "" }) => {
-        const query = {
-          watch: "true",
-          allowWatchBookmarks: "true",
-          resourceVersion: revision,
-          timeoutSeconds: String(timeoutSeconds),
-          labelSelector
-        }
-        return this.#lines(asked("watch", kind, { namespace, query }))
-      },
-      get: (kind, namespace, name) => this.#send(asked("get", kind, { namespace, name })),
-      create: (kind, object) => {
-        const { name, namespace } = object.metadata
-        return this.#send(asked("create", kind, { name, namespace: namespace ?? "", body: object }))
-      },
-      apply: (kind, object, { manager, force, subresource }) => {
-        const { name, namespace } = object.metadata
-        const query = { fieldManager: manager, force: String(force) }
-        return this.#send(
-          asked("apply", kind, { name, namespace: namespace ?? "", subresource, query, body: object })
-        )
-      },
-      merge: (kind, namespace, name, patch, { manager, subresource }) => {
-        const query = { fieldManager: manager }
-        return this.#send(asked("merge", kind, { name, namespace, subresource, query, body: patch }))
-      },
-      remove: (kind, namespace, name, preconditions) => {
-        const body = {
-          kind: "DeleteOptions",
-          apiVersion: "v1",
-          propagationPolicy: "Background",
-          preconditions
-        }
-        return Effect.asVoid(this.#send(asked("remove", kind, { name, namespace, body })))
-      }
-    }
-  }
-}
-
-const METHODS: {
-  readonly [V in Verb]: { readonly method: Request["method"]; readonly contentType?: string }
-} = {
-  list: { method: "GET" },
-  watch: { method: "GET" },
-  get: { method: "GET" },
-  create: { method: "POST", contentType: "application/json" },
-  apply: { method: "PATCH", contentType: "application/apply-patch+yaml" },
-  merge: { method: "PATCH", contentType: "application/merge-patch+json" },
-  remove: { method: "DELETE", contentType: "application/json" }
-}
-
-const isWrite = (verb: Verb): boolean => verb !== "list" && verb !== "watch" && verb !== "get"
-
-const given = (query: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> => {
-  const some: Record<string, string> = {}
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) some[name] = value
-  return some
 }
 
 const answerOf = ({ code, body, headers }: Response): Answer => {
@@ -505,8 +388,6 @@ const answerOf = ({ code, body, headers }: Response): Answer => {
   const after = Number(headers?.["retry-after"])
   return { _tag: "No", failure: refusal(code, body, Number.isFinite(after) ? after : undefined) }
 }
-
-const fail = ({ about }: Asked, failure: Failure): ApiError => new ApiError({ ...failure, request: about })
 
 const isLastPage = (body: unknown): boolean => {
   const read = page(body)

@@ -19,6 +19,7 @@ import * as Model from "../../src/embedded/model.ts"
 import { Api } from "../../src/shell/api.ts"
 import { control } from "../../src/shell/control.ts"
 import { Readiness } from "../../src/shell/health.ts"
+import { client } from "./client.ts"
 import { chance, Turns, VirtualClock } from "./clockwork.ts"
 import type { Command, Story } from "./commands.ts"
 import { TROUBLES } from "./faults.ts"
@@ -127,7 +128,7 @@ export class Stage {
       legacyManager: "application-grid-controller"
     }).pipe(
       Effect.scoped,
-      Effect.provideService(Api, this.server.api(id)),
+      Effect.provideService(Api, client(this.server, id)),
       Effect.provideService(Readiness, quiet),
       Effect.withClock(this.clock),
       Effect.withRandom(random(this.#chance)),
@@ -174,6 +175,18 @@ export class Stage {
       if (move === undefined) return
       move()
       this.#turns.run()
+    }
+  }
+
+  /** Goes on, one thing at a time, until a condition holds. */
+  until(holds: () => boolean): void {
+    for (let i = 0; !holds(); i++) {
+      if (i > ENDLESS) throw new Error("what was waited for did not come")
+      if (this.server.moves().length > 0) this.steps(1)
+      else {
+        this.clock.ring()
+        this.#turns.run()
+      }
     }
   }
 

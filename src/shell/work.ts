@@ -19,6 +19,7 @@ import { differences } from "../core/tree.ts"
 import { unusedTemplates } from "../core/workloads.ts"
 import { act, isWork, type Outcome, type Work } from "./act.ts"
 import { Api } from "./api.ts"
+import { each } from "./each.ts"
 import { GRIDS } from "./kinds.ts"
 import type { Memory } from "./memory.ts"
 import { type Due, gridRef, type Observed } from "./observed.ts"
@@ -165,22 +166,22 @@ export const work = (desk: Desk, thought: Thought, memory: Memory): Effect.Effec
   const wanted = new Map(thought.desired.wanted.map((each) => [each.name, each]))
   const { grid, key } = thought.seen
   return Effect.gen(function* () {
-    const tags = yield* Effect.forEach(
-      todo,
-      (step) =>
-        desk.writing.withPermits(1)(carryOut(desk, { step, thought, memory, wanted: wanted.get(step.name) })),
-      { concurrency: desk.concurrency }
-    )
     const counts = new Map<string, number>()
-    for (const tag of tags) counts.set(tag.toLowerCase(), (counts.get(tag.toLowerCase()) ?? 0) + 1)
+    const gone: string[] = []
+    yield* each(todo, desk.concurrency, (step) =>
+      Effect.gen(function* () {
+        const task = { step, thought, memory, wanted: wanted.get(step.name) }
+        const tag = yield* desk.writing.withPermits(1)(carryOut(desk, task))
+        counts.set(tag.toLowerCase(), (counts.get(tag.toLowerCase()) ?? 0) + 1)
+        if (tag === "Deleted") gone.push(step.name)
+      })
+    )
     yield* Effect.logInfo("children").pipe(
       Effect.annotateLogs({ grid: gridRef(grid.kind, key), ...Object.fromEntries(counts) })
     )
-    const gone = todo
-      .filter((step, i) => step._tag === "Delete" && tags[i] === "Deleted")
-      .map(({ name }) => name)
     if (gone.length === 0) return
-    const names = gone.slice(0, 10).join(", ") + (gone.length > 10 ? ` and ${gone.length - 10} more` : "")
+    const names =
+      gone.sort().slice(0, 10).join(", ") + (gone.length > 10 ? ` and ${gone.length - 10} more` : "")
     yield* announce(grid, memory.told, "ChildrenDeleted", `deleted ${names}: no unit wants it any more`)
   })
 }
