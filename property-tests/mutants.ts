@@ -209,8 +209,8 @@ const MUTANTS: readonly Mutant[] = [
   {
     name: "grids of one name share their children",
     file: "src/shell/observed.ts",
-    from: 'const namespace = `${grid.metadata.namespace ?? ""}/`\n    for (const name of names)',
-    to: "const namespace = `default/`\n    for (const name of names)",
+    from: 'const namespace = `${grid.metadata.namespace ?? ""}/`',
+    to: "const namespace = `default/`",
     caughtBy: SETTLE
   },
   {

@@ -21,11 +21,11 @@ export const KNOWN: readonly { readonly name: string; readonly story: Story }[] 
     name: "a child that was met as a stranger is deleted by another controller, which asked for it without end",
     story: story(
       [a, 0],
-      [made, AT_REST],
+      [{ _tag: "MakeGrid", grid: 0, words: { ...simple, grace: "5s" } }, AT_REST],
       [{ _tag: "Lag", kind: "deployments", back: 15, ms: 28_000 }, 0],
       [{ _tag: "Second" }, AT_REST],
       [{ _tag: "Unlabel", node: 1, key: "zone" }, AT_REST],
-      [{ _tag: "Wait", ms: 25_000 }, AT_REST]
+      [{ _tag: "Wait", ms: 10_000 }, AT_REST]
     )
   },
   {
@@ -66,14 +66,15 @@ export const KNOWN: readonly { readonly name: string; readonly story: Story }[] 
     )
   },
   {
-    name: "a child lost our label and then its owner, and was deleted by what was known of it before",
+    name: "a child lost its owner unseen, and was deleted by what was known of it before",
     story: story(
       [a, 0],
       [b, 0],
-      [made, AT_REST],
-      [{ _tag: "Touch", child: 1, how: "strip" }, AT_REST],
-      [{ _tag: "Touch", child: 1, how: "orphan" }, AT_REST],
-      [{ _tag: "Unlabel", node: 2, key: "zone" }, AT_REST]
+      [{ _tag: "MakeGrid", grid: 0, words: { ...simple, grace: "5s" } }, AT_REST],
+      [{ _tag: "Lag", kind: "deployments", back: 0, ms: 8000 }, 0],
+      [{ _tag: "Touch", child: 1, how: "orphan" }, 0],
+      [{ _tag: "Unlabel", node: 2, key: "zone" }, AT_REST],
+      [{ _tag: "Wait", ms: 7000 }, AT_REST]
     )
   },
   {

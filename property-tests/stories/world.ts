@@ -38,8 +38,9 @@ export const GRID: { readonly [K in GridKind]: string } = {
 export const CHILDREN = Object.values(CHILD)
 const GRIDS = Object.values(GRID)
 
-export const ownerOf = (object: KubeObject): string | undefined => {
-  const owners: unknown = object.metadata.ownerReferences
+/** The uid of the controller owner of an object, or of what might be one. */
+export const ownerOf = (object: Partial<KubeObject>): string | undefined => {
+  const owners: unknown = object.metadata?.ownerReferences
   if (!Array.isArray(owners)) return undefined
   const owner = (owners as readonly { readonly uid?: string; readonly controller?: boolean }[]).find(
     (each) => each?.controller === true
@@ -209,7 +210,7 @@ export class World {
   }
 
   #serve(resource: string, object: Thing, ready: "ready" | "unready"): void {
-    const { replicas = 1 } = object.spec as { readonly replicas?: number }
+    const { replicas = 1 } = (object.spec ?? {}) as { readonly replicas?: number }
     const up = ready === "ready" ? replicas : 0
     const status =
       resource === "/services"

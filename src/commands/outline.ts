@@ -31,6 +31,7 @@ export interface GridPlan {
 const verdicts: { readonly [tag in Step["_tag"]]: string } = {
   Create: "create",
   Change: "change",
+  Adopt: "change",
   TakeOver: "take over",
   HandOver: "change",
   Switch: "change",

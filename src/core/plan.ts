@@ -19,6 +19,8 @@ export type Step =
   | ({ readonly _tag: "Create" } & About)
   /** differs from what is wanted, or has no owner yet: applied under its uid */
   | ({ readonly _tag: "Change"; readonly uid: string } & About)
+  /** nobody's, and nothing else may be applied to it yet: only the owner reference is written */
+  | ({ readonly _tag: "Adopt"; readonly uid: string } & About)
   /** SuperEdge's: its fields become ours first */
   | ({ readonly _tag: "TakeOver"; readonly uid: string } & About)
   /** the template let go of `replicas`: another manager of ours holds the running number first */
@@ -112,7 +114,7 @@ const step = (input: PlanInput, wanted: Wanted): Step => {
   if (mine && child.legacy) return { _tag: "TakeOver", ...about, uid }
   if (child.aloneOnReplicas && wanted.replicas === undefined && child.replicas !== undefined)
     return { _tag: "HandOver", ...about, uid, replicas: child.replicas }
-  if (mine && !wanted.rolls && child.defaultRolling) return { _tag: "Switch", ...about, uid }
+  if (!wanted.rolls && child.defaultRolling) return { _tag: mine ? "Switch" : "Adopt", ...about, uid }
   return child.owned === wanted.digest && mine
     ? { _tag: "Keep", ...about }
     : { _tag: "Change", ...about, uid }

@@ -149,7 +149,9 @@ const progressing = (input: StatusInput, bad: readonly Refusal[]): Verdict => {
   const rolling = input.plan.steps.filter(
     (step) =>
       !told.has(step.unit) &&
-      (["Create", "Change", "TakeOver", "HandOver", "Switch", "Terminating", "Delete"].includes(step._tag) ||
+      (["Create", "Change", "Adopt", "TakeOver", "HandOver", "Switch", "Terminating", "Delete"].includes(
+        step._tag
+      ) ||
         (step._tag === "Keep" && !stepReady(step, input.children)))
   )
   const retrying = about(["Held"]).filter((step) => !told.has(step.unit))

@@ -17,21 +17,22 @@ import {
   type Wanted
 } from "../core/child.ts"
 import { childKind, childObject } from "../core/desired.ts"
-import type { Grid } from "../core/grid.ts"
+import { type Grid, ownerReference } from "../core/grid.ts"
 import { isObject } from "../core/json.ts"
 import type { Step } from "../core/plan.ts"
-import { Api, type ApiError } from "./api.ts"
+import { Api, type ApiError, type Kind } from "./api.ts"
 import { CHILDREN } from "./kinds.ts"
 
 /** A step that sends something. */
 export type Work = Extract<
   Step,
-  { readonly _tag: "Create" | "Change" | "TakeOver" | "HandOver" | "Switch" | "Delete" }
+  { readonly _tag: "Create" | "Change" | "Adopt" | "TakeOver" | "HandOver" | "Switch" | "Delete" }
 >
 
 export const isWork = (step: Step): step is Work =>
   step._tag === "Create" ||
   step._tag === "Change" ||
+  step._tag === "Adopt" ||
   step._tag === "TakeOver" ||
   step._tag === "HandOver" ||
   step._tag === "Switch" ||
@@ -52,6 +53,8 @@ const withMeta = (
   ...object,
   metadata: { ...object.metadata, ...meta }
 })
+
+const apiVersionOf = ({ group, version }: Kind): string => (group === "" ? version : `${group}/${version}`)
 
 const ours = { manager: MANAGER, force: true }
 
@@ -86,11 +89,21 @@ const attempt = (
         const meta = step._tag === "Create" ? { resourceVersion: "1" } : { uid: step.uid, ...unowned(child) }
         return written(yield* api.apply(kind, withMeta(object, meta), ours))
       }
+      case "Adopt": {
+        const metadata = {
+          name: step.name,
+          namespace,
+          uid: step.uid,
+          ownerReferences: [ownerReference(grid)]
+        }
+        const object = { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata }
+        return written(yield* api.apply(kind, object, { manager: SWITCH_MANAGER, force: true }))
+      }
       case "HandOver": {
         // The number that was seen, and no other: someone may have scaled since.
         const metadata = { name: step.name, namespace, uid: step.uid, resourceVersion: child?.revision }
         const object = {
-          apiVersion: kind.group === "" ? kind.version : `${kind.group}/${kind.version}`,
+          apiVersion: apiVersionOf(kind),
           kind: kind.kind,
           metadata,
           spec: { replicas: step.replicas }

@@ -1,7 +1,7 @@
 /**
  * Events about grids, as `kubectl describe` shows them.
  *
- * Guarantees: one event when a trouble begins, and while it lasts one a minute at most where its message changes; when it comes back, the same Event object counts
+ * Guarantees: one event when a trouble begins, and one more where its message changes; when it comes back, the same Event object counts
  * on (its name is made of grid and reason), so that a failure never leaves hundreds of them. An event that can't
  * be written is dropped: the conditions say the same. Does not remember across restarts what it told.
  */
@@ -16,9 +16,7 @@ import { Api } from "./api.ts"
 import { EVENT } from "./kinds.ts"
 
 /** What was told of one grid, by reason: the message, and how often it began. */
-export type Told = Map<string, { message: string; count: number; since: string; open: boolean; told: number }>
-
-const MINUTE_MS = 60_000
+export type Told = Map<string, { message: string; count: number; since: string; open: boolean }>
 
 const send = (
   grid: Grid,
@@ -68,14 +66,13 @@ const begin = (grid: Grid, told: Told, type: "Normal" | "Warning", reason: strin
   Effect.gen(function* () {
     const before = told.get(reason)
     const clock = yield* Clock.currentTimeMillis
-    if (before?.open === true && (before.message === message || clock - before.told < MINUTE_MS)) return
+    if (before?.open === true && before.message === message) return
     const at = iso(clock)
     const now = {
       message,
       count: (before?.count ?? 0) + 1,
       since: before?.since ?? at,
-      open: true,
-      told: clock
+      open: true
     }
     told.set(reason, now)
     yield* send(grid, type, { reason, at, ...now })
