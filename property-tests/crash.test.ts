@@ -9,7 +9,7 @@ import * as Model from "../src/embedded/model.ts"
 import { runs } from "./runs.ts"
 import type { Command } from "./stories/commands.ts"
 import type { Moment } from "./stories/faults.ts"
-import { Stage } from "./stories/story.ts"
+import { Stage } from "./stories/stage.ts"
 import { type GridWords, plain, simple } from "./stories/words.ts"
 import { CHILD, GRID, type Thing } from "./stories/world.ts"
 

@@ -6,7 +6,7 @@ import * as MetricState from "effect/MetricState"
 import { describe, expect, it } from "vitest"
 import { child, condition, during, events, ofChildren, ofStatus, settled } from "./stories/calm.ts"
 import { TROUBLES } from "./stories/faults.ts"
-import type { Stage } from "./stories/story.ts"
+import type { Stage } from "./stories/stage.ts"
 import { type Edit, plain, simple } from "./stories/words.ts"
 
 const abc = { n1: "a", n2: "b", n3: "c" }

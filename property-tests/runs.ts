@@ -6,7 +6,8 @@
 const share = Number(process.env["SERVICEGROUP_RUNS"] ?? "1")
 const seed = process.env["SERVICEGROUP_SEED"] ?? "1"
 
-export const runs = (most: number): { readonly numRuns: number; readonly seed?: number } => ({
+/** `turn` keeps files apart that run the same property. */
+export const runs = (most: number, turn = 0): { readonly numRuns: number; readonly seed?: number } => ({
   numRuns: Math.max(1, Math.round(most * share)),
-  ...(seed !== "random" && { seed: Number(seed) })
+  ...(seed !== "random" && { seed: Number(seed) + turn })
 })

@@ -5,5 +5,5 @@ import { describe } from "vitest"
 import { STORIES, settles } from "./stories/settles.ts"
 
 describe("control", () => {
-  settles(STORIES / 2)
+  settles(STORIES / 2, 1)
 })

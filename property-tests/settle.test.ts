@@ -12,7 +12,7 @@ import { STORIES, settles } from "./stories/settles.ts"
 import { tell, told } from "./stories/story.ts"
 
 describe("control", () => {
-  settles(STORIES / 2)
+  settles(STORIES / 2, 0)
 
   it.each(KNOWN)("P1 P2 P3 P5 P6 P13 settles after $name", ({ story }) => {
     expect(told(story)).toBeUndefined()

@@ -4,7 +4,7 @@
 import type { KubeObject } from "../../src/core/kube.ts"
 import * as Model from "../../src/embedded/model.ts"
 import type { Wrote } from "./server.ts"
-import { Stage } from "./story.ts"
+import { Stage } from "./stage.ts"
 import { type GridWords, simple, SLOTS } from "./words.ts"
 import { CHILD, type Thing } from "./world.ts"
 

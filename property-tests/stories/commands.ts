@@ -16,7 +16,8 @@ import {
   UNITS,
   type Words
 } from "./words.ts"
-import type { Meddling, Planting } from "./world.ts"
+import type { Planting } from "./planted.ts"
+import type { Meddling } from "./world.ts"
 
 /** Plurals of the kinds that the controller watches. */
 export const WATCHED = [

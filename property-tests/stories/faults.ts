@@ -12,6 +12,15 @@ export type Trouble =
   | { readonly _tag: "Reset" }
   | { readonly _tag: "Unanswered" }
 
+/** What a watch is told whose events are no longer known. */
+export const forgotten = {
+  kind: "Status",
+  status: "Failure",
+  reason: "Expired",
+  message: "too old resource version",
+  code: 410
+}
+
 export const unreachable: Failure = { reason: "Unavailable", code: 0, message: "read ECONNRESET" }
 
 const status = (

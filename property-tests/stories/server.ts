@@ -14,7 +14,7 @@ import * as Model from "../../src/embedded/model.ts"
 import type { ApiError, Kind, WatchLine } from "../../src/shell/api.ts"
 import { isMalformed, page, refusal } from "../../src/shell/wire.ts"
 import { type Asked, fail, isWrite, type Verb } from "./client.ts"
-import { Faults, unreachable } from "./faults.ts"
+import { Faults, forgotten, unreachable } from "./faults.ts"
 
 /** A write that arrived, and what came of it. */
 export interface Wrote {
@@ -171,7 +171,7 @@ export class Server {
   expire(plural?: string): void {
     this.cluster = Model.compact(this.cluster, this.cluster.revision)
     this.faults.lag.clear()
-    const failure = refusal(410, status410, undefined)
+    const failure = refusal(410, forgotten, undefined)
     for (const open of this.#watches)
       if (plural === undefined || open.asked.kind.plural === plural) open.over ??= fail(open.asked, failure)
   }
@@ -392,12 +392,4 @@ const answerOf = ({ code, body, headers }: Response): Answer => {
 const isLastPage = (body: unknown): boolean => {
   const read = page(body)
   return !isMalformed(read) && read.continue === undefined
-}
-
-const status410 = {
-  kind: "Status",
-  status: "Failure",
-  reason: "Expired",
-  message: "too old resource version",
-  code: 410
 }

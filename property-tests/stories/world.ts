@@ -7,6 +7,7 @@ import type { Change } from "../../src/embedded/cluster.ts"
 import * as Model from "../../src/embedded/model.ts"
 import { pathOf } from "../../src/embedded/requests.ts"
 import * as Store from "../../src/embedded/store.ts"
+import { ELSEWHERE, planted, type Planting } from "./planted.ts"
 import type { Move, Server } from "./server.ts"
 import {
   type Edit,
@@ -52,9 +53,6 @@ export const unitOf = (child: KubeObject): string => child.metadata.annotations?
 
 /** What may be done to a child by someone who has no business there. */
 export type Meddling = "image" | "label" | "scale" | "delete" | "hold" | "orphan" | "strip"
-
-/** An object that stands where a child will be, or once was. */
-export type Planting = "foreign" | "owned" | "adoptable" | "legacy"
 
 export class World {
   readonly server: Server
@@ -348,54 +346,4 @@ const replaced = (object: object, [key, ...rest]: readonly string[], value: unkn
   const inner: unknown = (object as Record<string, unknown>)[key]
   const base = typeof inner === "object" && inner !== null ? inner : {}
   return { ...object, [key]: rest.length === 0 ? value : replaced(base, rest, value) }
-}
-
-const ELSEWHERE = "11111111-0000-4000-8000-000000000000"
-
-const OLD = [{ name: "OLD", value: "1" }]
-
-const planted = (slot: Slot, name: string, how: Planting, grid: KubeObject | undefined): object => {
-  const owners = {
-    foreign: undefined,
-    adoptable: undefined,
-    owned: { apiVersion: "example.io/v1", kind: "Else", name: "else", uid: ELSEWHERE, controller: true },
-    legacy: {
-      apiVersion: "superedge.io/v1",
-      kind: slot.kind,
-      name: slot.name,
-      uid: grid?.metadata.uid,
-      controller: true,
-      blockOwnerDeletion: true
-    }
-  }
-  const owner = owners[how]
-  const labelled = how === "adoptable" || how === "legacy"
-  const metadata = {
-    name,
-    namespace: slot.namespace,
-    ...(labelled && { labels: { "superedge.io/grid-selector": slot.name, old: "1" } }),
-    ...(owner && { ownerReferences: [owner] })
-  }
-  if (slot.kind === "ServiceGrid")
-    return {
-      apiVersion: "v1",
-      kind: "Service",
-      metadata,
-      spec: { selector: { old: "1" }, ports: [{ name: "old", port: 1 }] }
-    }
-  const hash = how === "legacy" ? { "superedge.io/template-hash-key": "abc" } : {}
-  return {
-    apiVersion: "apps/v1",
-    kind: slot.kind === "DeploymentGrid" ? "Deployment" : "StatefulSet",
-    metadata,
-    spec: {
-      replicas: 5,
-      ...(slot.kind === "StatefulSetGrid" && { serviceName: "app-svc" }),
-      selector: { matchLabels: { app: "web" } },
-      template: {
-        metadata: { labels: { app: "web", ...hash } },
-        spec: { containers: [{ name: "c", image: "nginx:0", ...(how === "legacy" && { env: OLD }) }] }
-      }
-    }
-  }
 }
