@@ -131,7 +131,7 @@ const desired = {
 const planned = plan({
   grid, desired, children: new Map(), held: new Map(), vanished: new Map(), unitGrace: 60, now: 0
 })
-const shown = status({ grid, plan: planned, units, children: new Map(), now: 0, offset: 0 })
+const shown = status({ grid, plan: planned, units, children: new Map(), notices: [], now: 0, offset: 0 })
 console.log(JSON.stringify({
   units,
   workloads: wanted.map((each) => each.metadata.name),

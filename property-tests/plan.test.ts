@@ -67,7 +67,7 @@ describe("plan", () => {
           const child = children.get(step.name)
           const mine = child?.owner?.uid === "uid-of-web"
           const orphan = child?.owner === undefined && child?.gridSelector === "web"
-          const adopts = (step._tag === "Change" || step._tag === "HandOver") && orphan
+          const adopts = ["Change", "HandOver", "Adopt"].includes(step._tag) && orphan
           same([step.uid, mine || adopts], [child?.uid, true])
           same(step._tag === "Delete" && wanted.includes(step.unit ?? ""), false)
         }
