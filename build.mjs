@@ -56,7 +56,6 @@ const bundle = async (out, name, entry) => {
     splitting: true,
     bundle: true,
     minify: true,
-    keepNames: true,
     legalComments: "none",
     platform: "node",
     format: "esm",

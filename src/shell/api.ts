@@ -13,13 +13,14 @@ import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Metric from "effect/Metric"
 import * as Stream from "effect/Stream"
 import type { Readable } from "node:stream"
 import type { KubeObject } from "../core/kube.ts"
 import type { Failure } from "../core/retry.ts"
-import { connect, type Connection, type Exchange, type Reply } from "./connect.ts"
+import { connect, type Connection, type Exchange, PATIENCE_MS, type Reply } from "./connect.ts"
+import { gate } from "./gate.ts"
 import { mounted, target } from "./kubeconfig.ts"
+import { series } from "./series.ts"
 import type { Access, Misconfigured } from "./settings.ts"
 import { cutter, isMalformed, json, line, type Page, page, refusal, type WatchLine } from "./wire.ts"
 
@@ -96,15 +97,15 @@ export class Api extends Context.Tag("Api")<Api, ApiService>() {}
 
 /** The API of the cluster that flags and environment name. Fails, with a message, where they can't be used. */
 export const layer = (access: Access): Layer.Layer<Api, Misconfigured> =>
-  Layer.scoped(Api, target(access, process.env, mounted).pipe(Effect.flatMap(connect), Effect.flatMap(api)))
+  Layer.scoped(Api, target(access, process.env, mounted).pipe(Effect.flatMap(connect), Effect.flatMap((connection) => api(connection))))
 
-const requests = Metric.counter("servicegroup_api_requests_total", {
-  description: "requests to the API server, by verb, kind and status code (0: no answer)",
-  incremental: true
-})
+const requests = series(
+  "servicegroup_api_requests_total",
+  "requests to the API server, by verb, kind and status code (0: no answer)",
+  ["verb", "kind", "code"]
+)
 
 const atOnce = 32
-const patience = "30 seconds"
 /** Bytes of a refusal that are read. */
 const longestRefusal = 64 * 1024
 
@@ -114,26 +115,23 @@ interface Asked extends Exchange {
   readonly about: string
 }
 
-/** The service on a connection. */
-export const api = (connection: Connection): Effect.Effect<ApiService> =>
-  Effect.map(Effect.makeSemaphore(atOnce), (gate) => {
+/** The service on a connection. `patience`: milliseconds that an answer other than a watch may take. */
+export const api = (connection: Connection, patience = PATIENCE_MS): Effect.Effect<ApiService> =>
+  Effect.sync(() => {
+    const inTurn = gate(atOnce)
     const open = (asked: Asked) =>
       connection.exchange(asked).pipe(
         Effect.mapError(({ message }) => unanswered(asked, message)),
-        Effect.tap(({ status }) => counted(asked, status)),
-        Effect.tapError(() => counted(asked, 0)),
+        Effect.tap(({ status }) => requests(asked.verb, asked.kind.kind, String(status))),
+        Effect.tapError(() => requests(asked.verb, asked.kind.kind, "0")),
         Effect.flatMap((reply) => (reply.status < 300 ? Effect.succeed(reply) : refused(asked, reply)))
       )
     const ask = (asked: Asked): Effect.Effect<unknown, ApiError> =>
-      open(asked).pipe(
+      open({ ...asked, patience }).pipe(
         Effect.flatMap((reply) => text(asked, reply.body, Number.POSITIVE_INFINITY)),
         Effect.flatMap((body) => parsed(asked, body)),
         Effect.scoped,
-        Effect.timeoutFail({
-          duration: patience,
-          onTimeout: () => unanswered(asked, `no answer within ${patience}`)
-        }),
-        gate.withPermits(1)
+        inTurn
       )
     return {
       list: (kind, o) => {
@@ -238,16 +236,6 @@ const writing = (
   body: JSON.stringify(body)
 })
 
-const counted = ({ verb, kind }: Asked, code: number): Effect.Effect<void> =>
-  Metric.update(
-    requests.pipe(
-      Metric.tagged("verb", verb),
-      Metric.tagged("kind", kind.kind),
-      Metric.tagged("code", String(code))
-    ),
-    1
-  )
-
 const unanswered = (asked: Asked, message: string): ApiError =>
   new ApiError({ reason: "Unavailable", code: 0, message, request: asked.about })
 
@@ -274,32 +262,35 @@ const retryAfter = ({ headers: { "retry-after": after, date } }: Reply): number 
   return seconds > 0 ? seconds : undefined
 }
 
+const brokeOff = (asked: Asked, error: unknown): ApiError =>
+  unanswered(asked, `the answer broke off: ${error instanceof Error ? error.message : String(error)}`)
+
 const bytes = (asked: Asked, body: Readable): Stream.Stream<Uint8Array, ApiError> =>
   NodeStream.fromReadable<ApiError, Uint8Array>(
     () => body,
-    (error) =>
-      unanswered(asked, `the answer broke off: ${error instanceof Error ? error.message : String(error)}`)
+    (error) => brokeOff(asked, error)
   )
-
-/** A connection is free one turn of the event loop after its body ended; who asks before that opens another. */
-const turn = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
 
 /** The text of a body, cut at so many bytes. */
 const text = (asked: Asked, body: Readable, most: number): Effect.Effect<string, ApiError> =>
-  Effect.suspend(() => {
+  Effect.async((resume) => {
     const parts: Uint8Array[] = []
     let size = 0
-    const take = Stream.runForEachWhile(bytes(asked, body), (part) =>
-      Effect.sync(() => {
-        parts.push(part)
-        size += part.length
-        return size < most
-      })
-    )
-    return Effect.zipRight(
-      Effect.zipRight(take, turn),
-      Effect.sync(() => Buffer.concat(parts).subarray(0, most).toString("utf8"))
-    )
+    // A connection is free one turn of the event loop after its body ended; who asks before that opens another.
+    const end = (): void =>
+      void setImmediate(() =>
+        resume(Effect.succeed(Buffer.concat(parts).subarray(0, most).toString("utf8")))
+      )
+    body.on("data", (part: Uint8Array) => {
+      parts.push(part)
+      size += part.length
+      if (size >= most) end()
+    })
+    body.once("end", end)
+    body.once("error", (error) => resume(Effect.fail(brokeOff(asked, error))))
+    body.once("close", () => {
+      if (!body.readableEnded) resume(Effect.fail(brokeOff(asked, "it was closed before its end")))
+    })
   })
 
 /** The lines of a watch, as many at once as have come in. */

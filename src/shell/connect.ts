@@ -28,6 +28,8 @@ export interface Exchange {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | undefined
+  /** milliseconds for the whole answer; without it (a watch) the body may come as slowly as it likes */
+  readonly patience?: number
 }
 
 export interface Reply {
@@ -148,8 +150,12 @@ const send = (
     )
   )
 
-const answered = (target: Target, { pool, material }: Live, { method, path, headers, body }: Exchange) =>
+/** Half a minute for an answer, or for its first byte where the body may take its time. */
+export const PATIENCE_MS = 30_000
+
+const answered = (target: Target, { pool, material }: Live, exchange: Exchange) =>
   Effect.async<Reply, Unreachable>((resume) => {
+    const { method, path, headers, body, patience } = exchange
     const { protocol, hostname, port, pathname } = new URL(target.server)
     const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) }
     const request = (protocol === "https:" ? https : http).request({
@@ -160,16 +166,19 @@ const answered = (target: Target, { pool, material }: Live, { method, path, head
       ...(port !== "" && { port }),
       path: (pathname === "/" ? "" : pathname) + path,
       method,
-      headers: { ...material.headers, ...headers, ...length } as http.OutgoingHttpHeaders,
-      // Who waits for headers for half a minute waits in vain; a watch is then quiet for minutes.
-      timeout: 30_000
+      headers: { ...material.headers, ...headers, ...length } as http.OutgoingHttpHeaders
     })
-    request.once("timeout", () => request.destroy(new Error("no answer for 30 s")))
+    // A timer of the runtime's own: a fiber that waits would cost as much as the request.
+    const wait = patience ?? PATIENCE_MS
+    let late: { readonly destroy: (error: Error) => unknown } = request
+    const timer = setTimeout(() => late.destroy(new Error(`no answer within ${wait / 1000} s`)), wait)
+    request.once("close", () => clearTimeout(timer))
     request.on("error", (error) => {
       resume(Effect.fail(new Unreachable({ message: `${target.server}: ${why(error)}` })))
     })
     request.once("response", (response) => {
-      request.setTimeout(0)
+      if (patience === undefined) clearTimeout(timer)
+      late = response
       // A body that is cut off emits an error, also after the last listener has gone: nobody must die of that.
       response.on("error", () => undefined)
       resume(Effect.succeed({ status: response.statusCode ?? 0, headers: response.headers, body: response }))
@@ -289,7 +298,13 @@ const pluginOf = (credential: Credential): Effect.Effect<Plugin, Misconfigured> 
             headers: Effect.tryPromise({
               try: () => provider(),
               catch: (error) => new Misconfigured({ message: `${credential.field}: ${why(error).trim()}` })
-            }),
+            }).pipe(
+              Effect.timeoutFail({
+                duration: PATIENCE_MS,
+                onTimeout: () =>
+                  new Misconfigured({ message: `${credential.field}: no answer within ${PATIENCE_MS / 1000} s` })
+              })
+            ),
             forget: Effect.sync(() => {
               provider = plugin(credential.user)
             })

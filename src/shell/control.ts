@@ -15,6 +15,7 @@ import type { ChildKind } from "../core/schema.ts"
 import { type Grid, GRID_SELECTOR } from "../core/grid.ts"
 import { isWork } from "./act.ts"
 import type { Api } from "./api.ts"
+import { gate } from "./gate.ts"
 import type { Readiness } from "./health.ts"
 import { CHILDREN, GRIDS, NODE } from "./kinds.ts"
 import { type Memory, remember } from "./memory.ts"
@@ -96,7 +97,7 @@ export const control = (
     const observed = new Observed()
     const desk: Desk = {
       observed,
-      writing: yield* Effect.makeSemaphore(settings.concurrency),
+      writing: gate(settings.concurrency),
       concurrency: settings.concurrency,
       legacy: [settings.legacyManager],
       wake: (due) => enqueue(due),

@@ -7,10 +7,10 @@
  * *Does not*: know what an object means; that is the reducer's part.
  */
 import * as Effect from "effect/Effect"
-import * as Metric from "effect/Metric"
 import { isObject } from "../core/json.ts"
 import type { Input, Stored } from "../core/store.ts"
 import type { Kind } from "./api.ts"
+import { series } from "./series.ts"
 import {
   type Identity,
   identity,
@@ -40,10 +40,11 @@ export interface Decoding<A extends Stored> {
   readonly onUnread?: (unread: Unread) => Effect.Effect<void>
 }
 
-const unreads = Metric.counter("servicegroup_malformed_objects_total", {
-  description: "objects and watch lines that could not be read, by kind",
-  incremental: true
-})
+const unreads = series(
+  "servicegroup_malformed_objects_total",
+  "objects and watch lines that could not be read, by kind",
+  ["kind"]
+)
 /** So many objects are remembered as reported; beyond that some are reported again. */
 const mostReported = 1000
 
@@ -97,7 +98,7 @@ export class Decoder<A extends Stored> {
       const key = keyOf(raw)
       const revision = revisionOf(raw)
       const keys = key === undefined ? [] : [key]
-      yield* Metric.update(Metric.tagged(unreads, "kind", this.#of.kind.kind), 1)
+      yield* unreads(this.#of.kind.kind)
       if (key !== undefined && this.#reported.has(key) && this.#reported.get(key) === revision) return keys
       if (this.#reported.size >= mostReported) this.#reported.clear()
       if (key !== undefined) this.#reported.set(key, revision)

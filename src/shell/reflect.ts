@@ -20,6 +20,7 @@ import { type Input, olderRevision, type Stored } from "../core/store.ts"
 import { Api, type ApiService, type Kind } from "./api.ts"
 import { type Decoding, Decoder } from "./decode.ts"
 import { Readiness, type ReadinessService } from "./health.ts"
+import { series } from "./series.ts"
 import { steady } from "./steady.ts"
 import { isMalformed, revisionOf, type WatchLine } from "./wire.ts"
 
@@ -37,14 +38,14 @@ const silence = "90 seconds"
 /** Milliseconds after which a watch has shown that all is well, and failures are counted anew. */
 const proven = 30_000
 
-const failures = Metric.counter("servicegroup_reflector_failures_total", {
-  description: "lists and watches that failed, by kind and reason",
-  incremental: true
-})
-const lists = Metric.counter("servicegroup_reflector_lists_total", {
-  description: "complete lists that were taken in, by kind",
-  incremental: true
-})
+const failures = series(
+  "servicegroup_reflector_failures_total",
+  "lists and watches that failed, by kind and reason",
+  ["kind", "reason"]
+)
+const lists = series("servicegroup_reflector_lists_total", "complete lists that were taken in, by kind", [
+  "kind"
+])
 const up = Metric.gauge("servicegroup_reflector_up", {
   description: "1 while the last list or watch of a kind went well, else 0"
 })
@@ -126,7 +127,7 @@ class Reflector<A extends Stored> {
     this.#told = why
     return Effect.all(
       [
-        count(failures, this.#name, failure.reason),
+        failures(this.#name, failure.reason),
         Metric.set(Metric.tagged(up, "kind", this.#name), 0),
         this.#readiness.waiting(this.#name, why),
         Effect.when(Effect.logWarning(why), () => news)
@@ -159,7 +160,7 @@ class Reflector<A extends Stored> {
       yield* this.#deliver([{ _tag: "Listed", revision, items, unread }], revision)
       const interval = this.#of.relistSeconds * 1000 * (0.8 + 0.2 * (yield* Random.next))
       this.#listAt = (yield* steady) + Math.round(interval)
-      yield* count(lists, this.#name)
+      yield* lists(this.#name)
       yield* this.#well
     })
   }
@@ -264,15 +265,6 @@ interface Listing<A> {
 
 /** `deploymentgrids.superedge.io`, `nodes` */
 const nameOf = ({ plural, group }: Kind): string => (group === "" ? plural : `${plural}.${group}`)
-
-const count = (
-  counter: Metric.Metric.Counter<number>,
-  kind: string,
-  reason?: string
-): Effect.Effect<void> => {
-  const tagged = Metric.tagged(counter, "kind", kind)
-  return Metric.update(reason === undefined ? tagged : Metric.tagged(tagged, "reason", reason), 1)
-}
 
 /** The server lags behind what was seen before, for instance another one of several. */
 const staleList = (listed: string, seen: string): Failure => ({

@@ -60,7 +60,7 @@ const write = (
     api.apply(GRIDS[grid.kind], object, { manager: MANAGER, force: true, subresource: "status" })
   )
   return Effect.gen(function* () {
-    const answer = yield* Effect.either(desk.writing.withPermits(1)(apply))
+    const answer = yield* Effect.either(desk.writing(apply))
     const now = yield* steady
     if (answer._tag === "Left") {
       memory.statusDue = now + delay(answer.left, memory.statusFailures++, yield* Random.next)

@@ -5,7 +5,6 @@
  * meanwhile is left out; a failure delays its own child alone.
  */
 import * as Effect from "effect/Effect"
-import * as Metric from "effect/Metric"
 import * as Random from "effect/Random"
 import { type Child, type ChildObject, MANAGER, type Wanted } from "../core/child.ts"
 import { childKind, childObject } from "../core/desired.ts"
@@ -20,20 +19,22 @@ import { unusedTemplates } from "../core/workloads.ts"
 import { act, isWork, type Outcome, type Work } from "./act.ts"
 import { Api } from "./api.ts"
 import { each } from "./each.ts"
+import type { Gate } from "./gate.ts"
 import { GRIDS } from "./kinds.ts"
 import type { Memory } from "./memory.ts"
 import { type Due, gridRef, type Observed } from "./observed.ts"
 import { announce } from "./report.ts"
 import { seenChild, type SeenGrid } from "./seen.ts"
+import { series } from "./series.ts"
 import { steady } from "./steady.ts"
 import type { Thought } from "./think.ts"
-import { isMalformed } from "./wire.ts"
+import { identity, isMalformed, type Malformed } from "./wire.ts"
 
 /** What acting needs besides the plan. */
 export interface Desk {
   readonly observed: Observed
   /** bounds the writes in flight, over all grids */
-  readonly writing: Effect.Semaphore
+  readonly writing: Gate
   readonly concurrency: number
   readonly legacy: readonly string[]
   /** has the grids looked at that a change makes due */
@@ -45,10 +46,11 @@ export interface Desk {
 /** A look and a write later the name is ours, where it became free: within half a minute. */
 const STRANGER_MS = 20_000
 
-const counter = Metric.counter("servicegroup_child_writes_total", {
-  description: "Steps carried out on children, by step and result",
-  incremental: true
-})
+const writes = series(
+  "servicegroup_child_writes_total",
+  "Steps carried out on children, by step and result",
+  ["step", "result"]
+)
 
 /** The paths that the server's answer has otherwise than they were sent. */
 const undone = (grid: Grid, step: Work, answer: unknown): readonly string[] => {
@@ -117,6 +119,16 @@ const learnChild = (
   memory.held.set(name, made ? created(before, about) : written(before, { ...about, undone: changed }))
 }
 
+/** What the server answered; its event may have been quicker. */
+const read = (desk: Desk, kind: ChildKind, object: unknown): Child | Malformed => {
+  const who = identity(object)
+  if (isMalformed(who)) return who
+  const known = desk.observed.child(kind, who.key)
+  return known?.uid === who.uid && known.revision === who.revision
+    ? known
+    : seenChild(kind, desk.legacy)(object)
+}
+
 const learn = (desk: Desk, task: Task, outcome: Outcome) =>
   Effect.gen(function* () {
     if (outcome._tag === "Failed") return yield* learnFailure(task, outcome.error)
@@ -124,7 +136,7 @@ const learn = (desk: Desk, task: Task, outcome: Outcome) =>
     const { step, thought, memory } = task
     if (outcome._tag !== "Deleted") {
       const kind = childKind(thought.seen.grid)
-      const child = seenChild(kind, desk.legacy)(outcome.object)
+      const child = read(desk, kind, outcome.object)
       if (isMalformed(child))
         return yield* learnFailure(task, { reason: "Malformed", code: 200, message: child.message })
       learnChild(task, child, outcome, now)
@@ -155,7 +167,7 @@ const carryOut = (desk: Desk, task: Task) =>
     const child = thought.children.get(step.name)
     const outcome = yield* act(step, { grid: thought.seen.grid, legacy: desk.legacy, wanted, child })
     yield* learn(desk, task, outcome)
-    yield* Metric.increment(Metric.tagged(Metric.tagged(counter, "step", step._tag), "result", outcome._tag))
+    yield* writes(step._tag, outcome._tag)
     return outcome._tag
   })
 
@@ -171,7 +183,7 @@ export const work = (desk: Desk, thought: Thought, memory: Memory): Effect.Effec
     yield* each(todo, desk.concurrency, (step) =>
       Effect.gen(function* () {
         const task = { step, thought, memory, wanted: wanted.get(step.name) }
-        const tag = yield* desk.writing.withPermits(1)(carryOut(desk, task))
+        const tag = yield* desk.writing(carryOut(desk, task))
         counts.set(tag.toLowerCase(), (counts.get(tag.toLowerCase()) ?? 0) + 1)
         if (tag === "Deleted") gone.push(step.name)
       })
@@ -205,7 +217,7 @@ export const prune = (
     const jitter = yield* Random.next
     const api = yield* Api
     const answer = yield* Effect.either(
-      desk.writing.withPermits(1)(
+      desk.writing(
         api.merge(GRIDS[grid.kind], namespace ?? "", name, patch, { manager: MANAGER })
       )
     )
