@@ -3,4 +3,4 @@
 FROM node:26-slim
 COPY dist/controller*.mjs /app/
 USER 65532:65532
-ENTRYPOINT ["node", "--optimize-for-size", "--max-semi-space-size=2", "--max-old-space-size=192", "/app/controller.mjs"]
+ENTRYPOINT ["node", "--memory-saver-mode", "--no-memory-pool", "--max-semi-space-size=2", "--heap-growing-percent=30", "--max-old-space-size=192", "/app/controller.mjs"]

@@ -7,15 +7,17 @@ import { once } from "node:events"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { isSeq, parseAllDocuments } from "yaml"
 import type { Counts, Order } from "./served.ts"
 
 /** V8 flags of manifests/controller/deployment.yaml, read from there. */
-export const flags: readonly string[] =
-  (
-    /\[node, [^\]]*\]/.exec(
-      readFileSync(new URL("../manifests/controller/deployment.yaml", import.meta.url), "utf8")
-    )?.[0] ?? ""
-  ).match(/--[a-z-]+(=\d+)?/g) ?? []
+export const flags: readonly string[] = parseAllDocuments(
+  readFileSync(new URL("../manifests/controller/deployment.yaml", import.meta.url), "utf8")
+).flatMap((document) => {
+  const command = document.getIn(["spec", "template", "spec", "containers", 0, "command"])
+  return isSeq(command) ? (command.toJSON() as string[]).filter((word) => word.startsWith("--")) : []
+})
+if (flags.length === 0) throw new Error("manifests/controller/deployment.yaml names no V8 flags")
 
 export const folder = mkdtempSync(join(tmpdir(), "servicegroup-bench-"))
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }))

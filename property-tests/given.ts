@@ -207,7 +207,7 @@ export const byName = <A extends { readonly name: string }>(children: readonly A
   frozenMap(children.map((each) => [each.name, each]))
 
 export const desiring = (wanted: readonly Wanted[], more: Partial<Desired> = {}): Desired =>
-  frozen({ wanted, refused: [], notices: [], ...more })
+  frozen({ wanted, refused: [], notices: [], objectOf: () => undefined, ...more })
 
 const zoneGrid = web("zone")
 

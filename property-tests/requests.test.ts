@@ -303,6 +303,25 @@ describe("children", () => {
         template: { spec: { containers: [{ image: "nginx:3" }] } }
       })
   })
+
+  it("P2 R47 delete no child whose unit was back, though a write took all that time", () => {
+    const stage = settled(abc)
+    const gone = (): boolean => child(stage, "c") === undefined
+    stage.world.dropNode("n3")
+    stage.advance(1000)
+    stage.server.faults.answers = "wait"
+    stage.world.edit(0, template({ image: 2 }))
+    stage.advance(1000)
+    stage.world.node("n3", { zone: "c" })
+    stage.advance(60_000)
+    stage.world.dropNode("n3")
+    stage.advance(1000)
+    stage.server.faults.answers = "pass"
+    stage.advance(15_000)
+    expect(gone()).toBe(false)
+    stage.advance(6000)
+    expect(gone()).toBe(true)
+  })
 })
 
 /** How many passes the controllers of this process ran. */

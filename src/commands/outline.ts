@@ -2,7 +2,7 @@
  * A plan in the words of a person: unit by unit, what would be created, changed (field by field), kept, refused or deleted.
  */
 import { child, type ChildObject, MANAGER } from "../core/child.ts"
-import { childKind, childObject, desired } from "../core/desired.ts"
+import { childKind, desired } from "../core/desired.ts"
 import { ownedTree, wantedTree } from "../core/fields.ts"
 import { type Grid, gridKey } from "../core/grid.ts"
 import type { Node } from "../core/kube.ts"
@@ -67,7 +67,7 @@ export const gridPlan = (
   })
   const changes = (step: Step): readonly Difference[] => {
     const live = near.find(({ metadata }) => metadata.name === step.name)
-    const object = childObject(grid, step.unit)
+    const object = wanted.objectOf(step.unit)
     return live === undefined || object === undefined
       ? []
       : differences(wantedTree(kind, object), ownedTree(kind, live, MANAGER))

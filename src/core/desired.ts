@@ -7,13 +7,15 @@ import { childName, type Grid, type Refusal, serviceName, UNIT_GRACE } from "./g
 import { asText } from "./json.ts"
 import type { ChildKind } from "./schema.ts"
 import { service } from "./service.ts"
-import { overridden, templatePath, workloadKind, workloadsOf } from "./workloads.ts"
+import { overridden, templatePath, workloadKind, workloadMaker, workloadsOf } from "./workloads.ts"
 
 export interface Desired {
   readonly wanted: readonly Wanted[]
   readonly refused: readonly Refusal[]
   /** what the grid's owner should know, although nothing is refused: each is told once, as an event */
   readonly notices: readonly Refusal[]
+  /** the whole child of a unit, as `childObject` gives it; templates are checked once for all of them */
+  readonly objectOf: (unit: string | undefined) => ChildObject | undefined
 }
 
 /** The kind of a grid's children. */
@@ -34,7 +36,8 @@ export const desired = (grid: Grid, units: readonly string[]): Desired => {
   return {
     wanted: wanted.map((object) => wantedChild(kind, object, memo)),
     refused,
-    notices: notices(grid, units)
+    notices: notices(grid, units),
+    objectOf: objectOf(grid)
   }
 }
 
@@ -69,9 +72,18 @@ export const graceSeconds = (grid: Grid, defaultSeconds: number): number => {
   return typeof own === "number" ? own : defaultSeconds
 }
 
+const objectOf = (grid: Grid): Desired["objectOf"] => {
+  if (grid.kind === "ServiceGrid") return () => service(grid).wanted[0]
+  const make = workloadMaker(grid)
+  return (unit) => {
+    const made = typeof make === "function" && unit !== undefined ? make(unit) : undefined
+    return made === undefined || "reason" in made ? undefined : made
+  }
+}
+
 /** The whole child of a unit (of the grid, where it is a ServiceGrid), as it is applied; `undefined` where it is refused. */
 export const childObject = (grid: Grid, unit: string | undefined): ChildObject | undefined =>
-  objects(grid, unit === undefined ? [] : [unit]).wanted[0]
+  objectOf(grid)(unit)
 
 /** The name of the child of a unit, refused or not. */
 export const nameOf = (grid: Grid, unit: string | undefined): string =>

@@ -163,26 +163,35 @@ const assemble = (
 }
 
 /**
- * The children of the given units, and the units refused. Units that share a template share its subtrees in the
- * result. A refusal without a unit refuses the whole grid.
+ * Makes the child of one unit after the other, or says why it is refused; checks each template once, however many units use it, and
+ * shares its subtrees among their children. A refusal in place of the function refuses the whole grid.
  */
-export const workloadsOf = (grid: WorkloadGrid, units: readonly string[]): Workloads => {
+export const workloadMaker = (grid: WorkloadGrid): ((unit: string) => Workload | Refusal) | Refusal => {
   const key = gridKey(grid)
-  if (typeof key !== "string") return { wanted: [], refused: [key] }
-  const wanted: Workload[] = []
-  const refused: Refusal[] = []
+  if (typeof key !== "string") return key
   const prepared = new Map<string, Prepared>()
   const common = { key, labels: childLabels(grid, key), ownerReferences: [ownerReference(grid)] }
-  for (const unit of units) {
+  return (unit) => {
     const source = sourceOf(grid, unit)
-    if ("reason" in source) {
-      refused.push(source)
-      continue
-    }
+    if ("reason" in source) return source
     let template = prepared.get(source.path)
     if (template === undefined) prepared.set(source.path, (template = prepare(grid, source)))
-    if (template._tag === "Refused") refused.push({ ...template.refusal, unit })
-    else wanted.push(assemble(grid, common, unit, template.spec))
+    return template._tag === "Refused"
+      ? { ...template.refusal, unit }
+      : assemble(grid, common, unit, template.spec)
+  }
+}
+
+/** The children of the given units, and the units refused. A refusal without a unit refuses the whole grid. */
+export const workloadsOf = (grid: WorkloadGrid, units: readonly string[]): Workloads => {
+  const make = workloadMaker(grid)
+  if (typeof make !== "function") return { wanted: [], refused: [make] }
+  const wanted: Workload[] = []
+  const refused: Refusal[] = []
+  for (const unit of units) {
+    const made = make(unit)
+    if ("reason" in made) refused.push(made)
+    else wanted.push(made)
   }
   return { wanted, refused }
 }

@@ -16,7 +16,7 @@ import {
   SWITCH_MANAGER,
   type Wanted
 } from "../core/child.ts"
-import { childKind, childObject } from "../core/desired.ts"
+import { childKind, type Desired } from "../core/desired.ts"
 import { type Grid, ownerReference } from "../core/grid.ts"
 import { isObject } from "../core/json.ts"
 import type { Step } from "../core/plan.ts"
@@ -63,6 +63,7 @@ export interface Subject {
   readonly grid: Grid
   readonly legacy: readonly string[]
   readonly wanted: Wanted | undefined
+  readonly objectOf: Desired["objectOf"]
   /** the child that the plan saw */
   readonly child: Child | undefined
 }
@@ -73,7 +74,7 @@ const unowned = (child: Child | undefined): { readonly resourceVersion?: string 
 
 const attempt = (
   step: Work,
-  { grid, legacy, wanted, child }: Subject
+  { grid, legacy, wanted, objectOf, child }: Subject
 ): Effect.Effect<Outcome, ApiError, Api> =>
   Effect.gen(function* () {
     const api = yield* Api
@@ -83,7 +84,7 @@ const attempt = (
     switch (step._tag) {
       case "Create":
       case "Change": {
-        const object = childObject(grid, step.unit)
+        const object = objectOf(step.unit)
         if (object === undefined)
           return yield* Effect.dieMessage(`${step.name} is planned and refused at once`)
         const meta = step._tag === "Create" ? { resourceVersion: "1" } : { uid: step.uid, ...unowned(child) }
@@ -111,7 +112,7 @@ const attempt = (
         return written(yield* api.apply(kind, object, { manager: REPLICAS_MANAGER, force: true }))
       }
       case "Switch": {
-        const object = childObject(grid, step.unit)
+        const object = objectOf(step.unit)
         if (object === undefined)
           return yield* Effect.dieMessage(`${step.name} is planned and refused at once`)
         const patch = strategySwitch(childKind(grid), object, step.uid)

@@ -51,6 +51,12 @@ const earliest = (times: readonly (number | undefined)[]): number | undefined =>
   return known.length === 0 ? undefined : Math.min(...known)
 }
 
+/** The grid that a name of `gridRef` stands for. */
+const named = (ref: string): { readonly kind: Grid["kind"]; readonly key: string } => {
+  const slash = ref.indexOf("/")
+  return { kind: ref.slice(0, slash) as Grid["kind"], key: ref.slice(slash + 1) }
+}
+
 /** One pass; gives the time at which the grid wants to be looked at again, if any. */
 const pass = (
   desk: Desk,
@@ -59,9 +65,7 @@ const pass = (
   ref: string
 ): Effect.Effect<number | undefined, never, Api> =>
   Effect.gen(function* () {
-    const slash = ref.indexOf("/")
-    const kind = ref.slice(0, slash) as Grid["kind"]
-    const key = ref.slice(slash + 1)
+    const { kind, key } = named(ref)
     const seen = desk.observed.grid(kind, key)
     const known = memories.get(ref)
     if (known !== undefined && known.uid !== seen?.uid) {
@@ -87,6 +91,25 @@ const pass = (
   })
 
 /**
+ * Thinks about a grid some of whose children wait for the end of their grace, although a pass may be under way: a unit that is back, and
+ * gone again before that pass ends, begins a new grace.
+ */
+const glance = (
+  desk: Desk,
+  memories: ReadonlyMap<string, Memory>,
+  unitGrace: number,
+  ref: string
+): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    const memory = memories.get(ref)
+    if (memory === undefined || memory.vanished.size === 0) return
+    const { kind, key } = named(ref)
+    const seen = desk.observed.grid(kind, key)
+    if (seen?.uid !== memory.uid || !desk.observed.synced(kind)) return
+    think(desk.observed, seen, memory, { unitGrace, now: yield* steady })
+  })
+
+/**
  * Reconciles every grid for ever: reflects nodes, grids and children, and runs a pass over each grid that is due.
  * Never returns; dies on a defect.
  */
@@ -107,7 +130,10 @@ export const control = (
     const passes: Queue = yield* queue((ref) => pass(desk, memories, settings.unitGrace, ref))
     const enqueue = ({ now, soon }: Due) =>
       Effect.gen(function* () {
-        for (const ref of now) yield* passes.now(ref)
+        for (const ref of now) {
+          yield* glance(desk, memories, settings.unitGrace, ref)
+          yield* passes.now(ref)
+        }
         if (soon.size === 0) return
         const later = (yield* steady) + GATHER_MS
         for (const ref of soon) yield* passes.at(ref, later)

@@ -34,7 +34,8 @@ export interface Reflection<A extends Stored> extends Decoding<A> {
 }
 
 const pageSize = 100
-const silence = "90 seconds"
+/** Milliseconds without a line after which a watch is opened again. */
+const SILENCE_MS = 90_000
 /** Milliseconds after which a watch has shown that all is well, and failures are counted anew. */
 const proven = 30_000
 
@@ -63,6 +64,8 @@ class Reflector<A extends Stored> {
   /** the newest revision that was seen, in a list, an event or a bookmark */
   #last: string | undefined
   #listAt = Number.NEGATIVE_INFINITY
+  /** when the watch said something last, by the steady clock */
+  #heardAt = 0
   /** failures in a row */
   #attempt = 0
   /** the trouble that was told last */
@@ -212,16 +215,29 @@ class Reflector<A extends Stored> {
         revision: this.#last ?? "0",
         timeoutSeconds: yield* Random.nextIntBetween(300, 601)
       })
-      yield* lines.pipe(
-        Stream.timeoutFail(() => silent, silence),
-        Stream.runForEachChunk((chunk) => this.#absorb(chunk))
+      this.#heardAt = yield* steady
+      yield* Effect.raceFirst(
+        Stream.runForEachChunk(lines, (chunk) => this.#absorb(chunk)),
+        this.#silence
       )
+    })
+  }
+
+  /** Fails when the watch has said nothing for too long. One fiber for the whole watch: a timeout of each line would cost more than the line. */
+  get #silence(): Effect.Effect<never, Failure> {
+    return Effect.gen(this, function* () {
+      for (;;) {
+        const left = this.#heardAt + SILENCE_MS - (yield* steady)
+        if (left <= 0) return yield* Effect.fail(silent)
+        yield* Effect.sleep(left)
+      }
     })
   }
 
   /** Takes in what came together. */
   #absorb(chunk: Chunk.Chunk<WatchLine>): Effect.Effect<void> {
     return Effect.gen(this, function* () {
+      this.#heardAt = yield* steady
       const inputs: Input<A>[] = []
       let reached = this.#last
       for (const line of chunk) {
@@ -276,7 +292,7 @@ const staleList = (listed: string, seen: string): Failure => ({
 const silent: Failure = {
   reason: "Unavailable",
   code: 0,
-  message: `the watch said nothing for ${silence}, not even a bookmark`
+  message: `the watch said nothing for ${SILENCE_MS / 1000} s, not even a bookmark`
 }
 
 const forgotten: Failure = { reason: "Gone", code: 410, message: "the list ended before its last page" }

@@ -7,9 +7,8 @@
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 import { type Child, type ChildObject, MANAGER, type Wanted } from "../core/child.ts"
-import { childKind, childObject } from "../core/desired.ts"
+import { childKind } from "../core/desired.ts"
 import { ownedTree, wantedTree } from "../core/fields.ts"
-import type { Grid } from "../core/grid.ts"
 import { created, failed, written } from "../core/hold.ts"
 import type { Failure } from "../core/retry.ts"
 import type { ChildKind } from "../core/schema.ts"
@@ -53,9 +52,9 @@ const writes = series(
 )
 
 /** The paths that the server's answer has otherwise than they were sent. */
-const undone = (grid: Grid, step: Work, answer: unknown): readonly string[] => {
-  const kind = childKind(grid)
-  const sent = childObject(grid, step.unit)
+const undone = ({ seen, desired }: Thought, step: Work, answer: unknown): readonly string[] => {
+  const kind = childKind(seen.grid)
+  const sent = desired.objectOf(step.unit)
   if (sent === undefined) return []
   const owned = ownedTree(kind, answer as ChildObject, MANAGER)
   return differences(wantedTree(kind, sent), owned).map(({ path }) => path)
@@ -112,7 +111,7 @@ const learnChild = (
   memory.strangers.delete(name)
   const digest = wanted?.digest ?? ""
   if (step._tag !== "Create" && step._tag !== "Change") return
-  const changed = child.owned === digest ? [] : undone(thought.seen.grid, step, outcome.object)
+  const changed = child.owned === digest ? [] : undone(thought, step, outcome.object)
   const before = memory.held.get(name)
   const about = { wanted: digest, revision: child.revision, now }
   const made = step._tag === "Create" && changed.length === 0
@@ -165,7 +164,13 @@ const carryOut = (desk: Desk, task: Task) =>
     const { step, thought, wanted } = task
     if (isStale(desk, step, thought)) return "Stale"
     const child = thought.children.get(step.name)
-    const outcome = yield* act(step, { grid: thought.seen.grid, legacy: desk.legacy, wanted, child })
+    const outcome = yield* act(step, {
+      grid: thought.seen.grid,
+      legacy: desk.legacy,
+      wanted,
+      objectOf: thought.desired.objectOf,
+      child
+    })
     yield* learn(desk, task, outcome)
     yield* writes(step._tag, outcome._tag)
     return outcome._tag
