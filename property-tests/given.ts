@@ -177,6 +177,7 @@ export const shortChild = (name: string, more: Partial<Child> = {}): Child =>
     owned: "same",
     aloneOnReplicas: true,
     replicas: 1,
+    partition: 0,
     legacy: false,
     defaultRolling: false,
     fixed: { "spec.selector": "s" },

@@ -304,6 +304,26 @@ describe("children", () => {
       })
   })
 
+  it("P11 stay as they are where their grid can't be read, which one event tells", () => {
+    const stage = settled({ n1: "a" })
+    const metadata = { name: "app", namespace: "default", uid: "u", resourceVersion: "999" }
+    const garbled = { type: "MODIFIED", object: { kind: "Other", metadata } } as const
+    const writes = during(stage, () => {
+      stage.server.slip("deploymentgrids", garbled)
+      stage.server.slip("deploymentgrids", garbled)
+    })
+    expect(writes.map(({ resource }) => resource)).toEqual(["/events"])
+    expect(events(stage)).toMatchObject([
+      {
+        type: "Warning",
+        reason: "Unreadable",
+        involvedObject: { kind: "DeploymentGrid", namespace: "default", name: "app", uid: "u" },
+        message: "the grid can't be read, and its children stay as they are: its kind is Other, not DeploymentGrid"
+      }
+    ])
+    expect(child(stage, "a")).toBeDefined()
+  })
+
   it("P2 R47 delete no child whose unit was back, though a write took all that time", () => {
     const stage = settled(abc)
     const gone = (): boolean => child(stage, "c") === undefined

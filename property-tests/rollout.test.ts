@@ -1,6 +1,7 @@
 /** When a workload is ready, and when its rollout failed. */
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { child, type ChildObject } from "../src/core/child.ts"
 import type { JsonObject } from "../src/core/kube.ts"
 import { isReady, rolloutFailure } from "../src/core/rollout.ts"
 import { anyJson, poisoned, readyStatus, RUNS, same, shortChild } from "./given.ts"
@@ -57,6 +58,23 @@ describe("isReady", () => {
     const { updatedReplicas: _, ...status } = readyStatus(2)
     expect(isReady(set({ ...status, currentRevision: "web-a-1", updateRevision: "web-a-1" }))).toBe(true)
     expect(isReady(set({ ...status, currentRevision: "web-a-1", updateRevision: "web-a-2" }))).toBe(false)
+  })
+
+  it("is true for a StatefulSet whose pods are new but for those of its partition", () => {
+    const status = { ...readyStatus(5), currentRevision: "web-a-1", updateRevision: "web-a-2" }
+    fc.assert(
+      fc.property(fc.nat(6), fc.nat(5), (partition, updatedReplicas) => {
+        const object: ChildObject = {
+          apiVersion: "apps/v1",
+          kind: "StatefulSet",
+          metadata: { name: "web-a", uid: "u", resourceVersion: "1" },
+          spec: { replicas: 5, updateStrategy: { type: "RollingUpdate", rollingUpdate: { partition } } },
+          status: { ...status, updatedReplicas }
+        }
+        same(isReady(child("StatefulSet", object, [])), updatedReplicas >= 5 - partition)
+      }),
+      RUNS
+    )
   })
 
   it("is true for a Service that exists", () => {

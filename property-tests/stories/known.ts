@@ -29,6 +29,18 @@ export const KNOWN: readonly { readonly name: string; readonly story: Story }[] 
     )
   },
   {
+    name: "a deletion heard that the namespace isn't there, and the child was taken for gone",
+    story: story(
+      [a, 0],
+      [b, 0],
+      [made, AT_REST],
+      [{ _tag: "DropNode", node: 2 }, AT_REST],
+      [{ _tag: "Wait", ms: 5000 }, AT_REST],
+      [{ _tag: "Fail", nth: 1, trouble: "Missing" }, 0],
+      [{ _tag: "Wait", ms: 30_000 }, AT_REST]
+    )
+  },
+  {
     name: "unused templates are removed after the server was in trouble, and the grid was looked at without end",
     story: story(
       [{ _tag: "MakeGrid", grid: 0, words: { ...simple, pool: new Map([["t1", plain]]) } }, AT_REST],

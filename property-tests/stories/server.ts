@@ -80,6 +80,10 @@ export interface Told {
   readonly listed: (session: number, plural: string) => void
   /** a view is older than it could be, or isn't there */
   readonly blind: () => void
+  /** a controller is given a list that is older than it could be */
+  readonly stale: (session: number, plural: string) => void
+  /** an event does not reach a controller */
+  readonly lost: (session: number, plural: string) => void
 }
 
 const resourceOf = ({ group, plural }: Kind): string => `${group}/${plural}`
@@ -271,16 +275,16 @@ export class Server {
     const query = {
       ...asked.request.query,
       ...(Number.isFinite(limit) && { limit: String(limit) }),
-      ...(asked.request.query["continue"] === undefined && this.#old(plural))
+      ...(asked.request.query["continue"] === undefined && this.#old(asked))
     }
     const response = Model.step(this.cluster, { ...asked.request, query, at: this.#epoch }).response
     return answerOf(response)
   }
 
-  #old(plural: string): Readonly<Record<string, string>> {
+  #old({ session, kind: { plural } }: Asked): Readonly<Record<string, string>> {
     const at = this.faults.lag.get(plural)
     if (at === undefined || at <= this.cluster.compacted) return {}
-    this.#told.blind()
+    this.#told.stale(session, plural)
     return { resourceVersion: String(at), resourceVersionMatch: "Exact" }
   }
 
@@ -314,7 +318,7 @@ export class Server {
     if (line.type === "ERROR") open.over ??= fail(open.asked, refusal(410, line.object, undefined))
     else if (lost > 0) {
       this.faults.lose.set(plural, lost - 1)
-      this.#told.blind()
+      this.#told.lost(open.session, plural)
     } else open.lines.push({ revision, line: { type: line.type, object: line.object } })
   }
 

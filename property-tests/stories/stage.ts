@@ -108,7 +108,9 @@ export class Stage {
         listed: (session, plural) => this.truth.listed(session, plural),
         blind: () => {
           this.truth.blind = this.clock.elapsed
-        }
+        },
+        stale: (session, plural) => this.truth.stale(session, plural),
+        lost: (session, plural) => this.truth.lost(session, plural)
       }
     })
     this.server.faults.pageSize = settings.pageSize

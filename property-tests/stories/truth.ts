@@ -35,6 +35,8 @@ export class Truth {
   readonly #alive = new Set<string>()
   readonly #values = new Set<string>()
   readonly #listed = new Map<number, Set<string>>()
+  /** by controller and plural: until when it may not know what a lost event, or a first list of today, would have told it */
+  readonly #misled = new Map<string, number>()
   readonly #now: () => number
   readonly #grace: number
 
@@ -81,6 +83,21 @@ export class Truth {
   listed(session: number, plural: string): void {
     const all = this.#listed.get(session) ?? new Set()
     this.#listed.set(session, all.add(plural))
+    if (this.#misled.has(`${session} ${plural}`))
+      this.#misled.set(`${session} ${plural}`, this.#now() + SIGHT_MS)
+  }
+
+  /** A list was older than it could be: who has seen none before can't know. */
+  stale(session: number, plural: string): void {
+    this.blind = this.#now()
+    if (this.#listed.get(session)?.has(plural) !== true)
+      this.#misled.set(`${session} ${plural}`, this.#now() + SIGHT_MS)
+  }
+
+  /** An event did not reach a controller: only the next list tells what it said. */
+  lost(session: number, plural: string): void {
+    this.blind = this.#now()
+    this.#misled.set(`${session} ${plural}`, Number.POSITIVE_INFINITY)
   }
 
   /** Judges a write; what is wrong with it is kept among the violations. */
@@ -144,12 +161,18 @@ export class Truth {
     const owner = ownerOf(before)
     const fate = this.#fates.get(`${owner ?? ""}|${unitOf(before)}`)
     if (owner === undefined || !this.#uids.has(owner)) return this.#wrong("P3", write, "it is not a grid's")
-    if (fate === undefined) return
+    if (fate === undefined || this.#isMisled(write)) return
     if (fate.ended === undefined) return this.#wrong("P2", write, "it was wanted all the time")
     const grace = this.#graces.get(owner) ?? 0
     if (at - fate.ended < grace) this.#wrong("P2", write, `its grace began ${at - fate.ended} ms ago`)
     const known = at - Math.max(fate.since, this.blind)
     if (fate.wanted && known > SIGHT_MS) this.#wrong("P2", write, `it has been wanted again for ${known} ms`)
+  }
+
+  /** Whether the writer may not know which units there are: what it heard of nodes or grids was incomplete or old. */
+  #isMisled({ session, at, resource }: Wrote): boolean {
+    const grids = GRIDS_OF[resource.slice(resource.indexOf("/") + 1)] ?? ""
+    return ["nodes", grids].some((plural) => at < (this.#misled.get(`${session} ${plural}`) ?? 0))
   }
 
   #checkStatus(write: Wrote): void {

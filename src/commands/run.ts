@@ -7,6 +7,7 @@ import * as ValidationError from "@effect/cli/ValidationError"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Effect from "effect/Effect"
+import { stripVTControlCharacters } from "node:util"
 import { leveled, type Misconfigured } from "../shell/settings.ts"
 import { version } from "./version.ts"
 
@@ -15,6 +16,21 @@ const fail = (message: string): Effect.Effect<void> =>
     process.stderr.write(`servicegroup: ${message}\n`)
     process.exitCode = 1
   })
+
+const plain = (args: readonly unknown[]): readonly unknown[] =>
+  args.map((each) => (typeof each === "string" ? stripVTControlCharacters(each) : each))
+
+/** Help and complaints of the command line without colours, where nobody sees them: in a pipe, or with NO_COLOR. */
+const uncoloured = <A, E, R>(program: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  process.stdout.isTTY && (process.env["NO_COLOR"] ?? "") === ""
+    ? program
+    : Effect.consoleWith((console) =>
+        Effect.withConsole(program, {
+          ...console,
+          log: (...args) => console.log(...plain(args)),
+          error: (...args) => console.error(...plain(args))
+        })
+      )
 
 /**
  * Runs a command with the arguments of the process. Exit codes: 0 it went well, 1 it did not (the message says which flag, file or field),
@@ -25,6 +41,7 @@ export const run = <Name extends string, A>(
 ): void => {
   const line = CommandLine.run(command, { name: "servicegroup", version })
   leveled(line(process.argv)).pipe(
+    uncoloured,
     Effect.catchIf(ValidationError.isValidationError, () =>
       // The command line has printed it.
       Effect.sync(() => {

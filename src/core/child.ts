@@ -64,6 +64,8 @@ export interface Child {
   /** we own `spec.replicas` and nobody else does: it would fall back to the default if we let go */
   readonly aloneOnReplicas: boolean
   readonly replicas: number | undefined
+  /** pods that a StatefulSet keeps at its former template: those below `rollingUpdate.partition` */
+  readonly partition: number
   /** another manager of ours or SuperEdge's owns fields that a template should own */
   readonly legacy: boolean
   /** has the parameters of a rolling update as a default, which no apply of ours can remove */
@@ -160,6 +162,7 @@ export const child = (kind: ChildKind, object: ChildObject, legacy: readonly str
     owned: digest(owned),
     aloneOnReplicas: aloneOnReplicas(object),
     replicas: numberAt(spec, "replicas"),
+    partition: numberAt(strategyOf(kind, spec)["rollingUpdate"], "partition") ?? 0,
     legacy: takenOver(object, legacy, [TEMPLATE_HASH_PATH, REPLICAS_PATH]) !== undefined,
     defaultRolling: hasDefaultRolling(kind, spec, owned),
     fixed: immutable(kind, object),

@@ -11,14 +11,15 @@ const desired = (child: Child): number => child.replicas ?? 1
 const count = (value: unknown): number => (typeof value === "number" ? value : 0)
 
 const updated = (child: Child, status: WorkloadStatus): boolean => {
-  const fresh = count(status.updatedReplicas) >= desired(child)
+  const fresh = count(status.updatedReplicas) >= desired(child) - child.partition
   if (child.kind === "Deployment") return fresh
   return fresh || (status.updateRevision !== undefined && status.updateRevision === status.currentRevision)
 }
 
 /**
- * Whether a child runs what its spec says with all its replicas ready: its controller has seen this generation, every
- * replica is of the new template (as `kubectl rollout status` judges), none is left over, and each is ready. A Service is ready when it exists.
+ * Whether a child runs what its spec says with all its replicas ready: its controller has seen this generation, every replica
+ * but those of a partition is of the new template (as `kubectl rollout status` judges), none is left over, and each is ready. A
+ * Service is ready when it exists.
  */
 export const isReady = (child: Child): boolean => {
   if (child.kind === "Service") return true

@@ -143,11 +143,21 @@ const attempt = (
 export const act = (step: Work, subject: Subject): Effect.Effect<Outcome, never, Api> =>
   attempt(step, subject).pipe(
     Effect.catchAll((error): Effect.Effect<Outcome, never, Api> => {
-      if (step._tag === "Delete" && error.reason === "NotFound") return Effect.succeed({ _tag: "Deleted" })
+      if (step._tag === "Delete" && error.reason === "NotFound") return gone(step, subject.grid, error)
       if (step._tag !== "Create" || (error.reason !== "Conflict" && error.reason !== "AlreadyExists"))
         return Effect.succeed({ _tag: "Failed", error })
       return taken(step, subject.grid, error)
     })
+  )
+
+/** Whether an object that was not found is really gone: it was its namespace, or something on the way, that said so. */
+const gone = (step: Work, grid: Grid, error: ApiError) =>
+  Api.pipe(
+    Effect.flatMap((api) => api.get(CHILDREN[childKind(grid)], grid.metadata.namespace ?? "", step.name)),
+    Effect.as<Outcome>({ _tag: "Failed", error }),
+    Effect.catchAll((answer) =>
+      Effect.succeed<Outcome>(answer.reason === "NotFound" ? { _tag: "Deleted" } : { _tag: "Failed", error })
+    )
   )
 
 /** Looks at the object that has the name already. */

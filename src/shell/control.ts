@@ -14,7 +14,8 @@ import type { Child } from "../core/child.ts"
 import type { ChildKind } from "../core/schema.ts"
 import { type Grid, GRID_SELECTOR } from "../core/grid.ts"
 import { isWork } from "./act.ts"
-import type { Api } from "./api.ts"
+import { Api } from "./api.ts"
+import type { Unread } from "./decode.ts"
 import { gate } from "./gate.ts"
 import type { Readiness } from "./health.ts"
 import { CHILDREN, GRIDS, NODE } from "./kinds.ts"
@@ -22,6 +23,7 @@ import { type Memory, remember } from "./memory.ts"
 import { type Due, Observed } from "./observed.ts"
 import { type Queue, queue } from "./queue.ts"
 import { reflect } from "./reflect.ts"
+import { tellUnread } from "./report.ts"
 import { seenChild, type SeenGrid, seenGrid, type SeenNode, seenNode } from "./seen.ts"
 import { steady } from "./steady.ts"
 import { count, GATHER_MS, tell } from "./tell.ts"
@@ -138,7 +140,12 @@ export const control = (
         const later = (yield* steady) + GATHER_MS
         for (const ref of soon) yield* passes.at(ref, later)
       })
-    const scope = settings.namespace === "" ? {} : { namespace: settings.namespace }
+    const where = settings.namespace === "" ? {} : { namespace: settings.namespace }
+    const scope = yield* Effect.scope
+    const api = yield* Api
+    // Told beside the reflector, which has more to read.
+    const unreadable = (kind: Grid["kind"], unread: Unread) =>
+      Effect.provideService(tellUnread(kind, unread), Api, api)
     const relistSeconds = settings.relistInterval
     const nodes = reflect<SeenNode>({
       kind: NODE,
@@ -150,9 +157,10 @@ export const control = (
     const grids = (Object.keys(GRIDS) as Grid["kind"][]).map((kind) =>
       reflect<SeenGrid>({
         kind: GRIDS[kind],
-        ...scope,
+        ...where,
         relistSeconds,
         reduce: seenGrid(kind),
+        onUnread: (unread) => Effect.asVoid(Effect.forkIn(unreadable(kind, unread), scope)),
         known: (key) => observed.grid(kind, key),
         onInputs: (inputs) => enqueue(observed.readGrids(kind, inputs))
       })
@@ -160,7 +168,7 @@ export const control = (
     const children = (Object.keys(CHILDREN) as ChildKind[]).map((kind) =>
       reflect<Child>({
         kind: CHILDREN[kind],
-        ...scope,
+        ...where,
         labelSelector: GRID_SELECTOR,
         relistSeconds,
         reduce: seenChild(kind, desk.legacy),

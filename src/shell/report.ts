@@ -13,6 +13,7 @@ import { hash } from "../core/hash.ts"
 import { iso } from "../core/instant.ts"
 import { byReason } from "../core/status.ts"
 import { Api } from "./api.ts"
+import type { Unread } from "./decode.ts"
 import { EVENT } from "./kinds.ts"
 
 /** What was told of one grid, by reason: the message, and how often it began. */
@@ -85,6 +86,15 @@ export const report = (grid: Grid, told: Told, troubles: readonly Refusal[]) =>
     for (const [reason, each] of told) if (!reasons.has(reason)) each.open = false
     for (const [reason, message] of reasons) yield* begin(grid, told, "Warning", reason, message)
   })
+
+/** Tells of a grid that can't be read, and so has no conditions; of nothing that lacks name or uid. */
+export const tellUnread = (kind: Grid["kind"], { key, uid, message }: Unread) => {
+  if (key === undefined || uid === undefined) return Effect.void
+  const slash = key.indexOf("/")
+  const metadata = { namespace: key.slice(0, slash), name: key.slice(slash + 1), uid }
+  const trouble = `the grid can't be read, and its children stay as they are: ${message}`
+  return begin({ apiVersion: GRID_API, kind, metadata, spec: {} }, new Map(), "Warning", "Unreadable", trouble)
+}
 
 /** Tells that something was done, such as a deletion. */
 export const announce = (grid: Grid, told: Told, reason: string, message: string) =>
