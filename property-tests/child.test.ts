@@ -4,24 +4,9 @@ import { describe, expect, it } from "vitest"
 import { child, type ChildObject, ownership, statusOf, wantedChild } from "../src/core/child.ts"
 import type { Deployment, ManagedFieldsEntry } from "../src/core/kube.ts"
 import { service } from "../src/core/service.ts"
-import { workloads } from "../src/core/workloads.ts"
-import {
-  anyJson,
-  applied,
-  frozen,
-  labelKey,
-  liveDeployment,
-  nodesOf,
-  podTemplate,
-  poisoned,
-  RUNS,
-  same,
-  someUnits,
-  template,
-  web,
-  webService,
-  webSet
-} from "./given.ts"
+import { applied, frozen, liveDeployment, podTemplate, RUNS, same, template, web, webService, webSet } from "./given.ts"
+import { wantedIn } from "./planned.ts"
+import { anyJson, labelKey, poisoned, someUnits } from "./words.ts"
 
 const superEdge = "application-grid-controller"
 const hashLabel = {
@@ -58,9 +43,9 @@ describe("child", () => {
         const [unit = ""] = units
         const object: ChildObject | undefined =
           which === 0
-            ? workloads(web(key), nodesOf(key, [unit])).wanted[0]
+            ? wantedIn(web(key), [unit]).wanted[0]
             : which === 1
-              ? workloads(webSet(key), nodesOf(key, [unit])).wanted[0]
+              ? wantedIn(webSet(key), [unit]).wanted[0]
               : service(webService(key)).wanted[0]
         const kind = which === 0 ? "Deployment" : which === 1 ? "StatefulSet" : "Service"
         const wanted = object && wantedChild(kind, object, new WeakMap())
@@ -75,11 +60,11 @@ describe("child", () => {
 
   it("R35 owns the same when the server writes amounts in another way", () => {
     const resources = (cpu: string | number, memory: string) =>
-      workloads(
+      wantedIn(
         web("zone", {
           template: podTemplate({ containers: [{ name: "c", resources: { limits: { cpu, memory } } }] })
         }),
-        nodesOf("zone", ["a"])
+        ["a"]
       ).wanted[0] as Deployment
     const wanted = wantedChild("Deployment", resources(0.5, "1024Mi"), new WeakMap())
     expect(child("Deployment", applied(resources("500m", "1Gi")), []).owned).toBe(wanted.digest)
@@ -110,7 +95,7 @@ describe("child", () => {
   })
 
   it("R205 P11 never throws, whatever a stored object holds beside its name", () => {
-    const whole = applied(workloads(webSet("zone"), nodesOf("zone", ["a"])).wanted[0] ?? liveDeployment())
+    const whole = applied(wantedIn(webSet("zone"), ["a"]).wanted[0] ?? liveDeployment())
     const { name, ...metadata } = whole.metadata
     const anything = fc.oneof(poisoned({ metadata, spec: whole.spec, status: { replicas: 1 } }), anyJson)
     fc.assert(
@@ -134,7 +119,7 @@ describe("child", () => {
   })
 
   it("R57 is alone on replicas where it applied them and nobody else has them", () => {
-    const [sent] = workloads(web("zone"), nodesOf("zone", ["a"])).wanted as readonly Deployment[]
+    const [sent] = wantedIn(web("zone"), ["a"]).wanted as readonly Deployment[]
     const object = sent ?? liveDeployment()
     const alone = (live: Deployment) => child("Deployment", live, []).aloneOnReplicas
     const live = applied(object)
@@ -198,10 +183,7 @@ describe("wantedChild", () => {
   it("wants a rolling update unless the template says otherwise", () => {
     const rolls = (type: string | undefined) => {
       const strategy = type === undefined ? {} : { strategy: { type }, updateStrategy: { type } }
-      const [set] = workloads(
-        webSet("zone", { template: template("nginx:1", strategy) }),
-        nodesOf("zone", ["a"])
-      ).wanted
+      const [set] = wantedIn(webSet("zone", { template: template("nginx:1", strategy) }), ["a"]).wanted
       return wantedChild("StatefulSet", set ?? liveDeployment(), new WeakMap()).rolls
     }
     expect([rolls(undefined), rolls("RollingUpdate"), rolls("OnDelete")]).toEqual([true, true, false])
@@ -209,7 +191,7 @@ describe("wantedChild", () => {
 
   it("gives the same with a memo that others of the same template filled", () => {
     const units = ["a", "b", "c"]
-    const { wanted } = workloads(web("zone"), nodesOf("zone", units))
+    const { wanted } = wantedIn(web("zone"), units)
     const memo = new WeakMap()
     const together = wanted.map((each) => wantedChild("Deployment", each, memo).digest)
     expect(together).toEqual(wanted.map((each) => wantedChild("Deployment", each, new WeakMap()).digest))

@@ -88,9 +88,9 @@ describe("control", () => {
           expect(wholes.get(name)).toMatchObject(end)
         }
       ),
-      runs(400)
+      runs(2000)
     )
-  })
+  }, 1_800_000)
 })
 
 interface Ending {

@@ -3,7 +3,8 @@ import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { childObject, desired, graceSeconds, nameOf, pathOf } from "../src/core/desired.ts"
 import { workloads } from "../src/core/workloads.ts"
-import { nodesOf, podTemplate, RUNS, same, someUnits, template, web, webService, webSet } from "./given.ts"
+import { nodesOf, podTemplate, RUNS, same, template, web, webService, webSet } from "./given.ts"
+import { someUnits } from "./words.ts"
 
 const grace = (text: unknown) =>
   web("zone", {}, { annotations: { "superedge.io/unit-grace": text as string } })

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest"
 import {
   childLabels,
   childName,
+  mayWant,
   gridKey,
   gridSelector,
   isLabelKey,
@@ -13,7 +14,8 @@ import {
   serviceName,
   withoutTools
 } from "../src/core/grid.ts"
-import { frozen, gridName, labelKey, labelText, RUNS, same, web, webService, webSet } from "./given.ts"
+import { frozen, RUNS, same, web, webService, webSet } from "./given.ts"
+import { gridName, labelKey, labelText } from "./words.ts"
 
 describe("isLabelKey", () => {
   it("is true for every legal key", () => {
@@ -80,6 +82,27 @@ describe("isLabelValue", () => {
 
   it.each(["", "a/b", "-", "a-", "a b", "a\n", "__proto__", "v".repeat(64)])("is false for %j", (text) => {
     expect(isLabelValue(text)).toBe(false)
+  })
+})
+
+describe("mayWant", () => {
+  it("is true for every name that a grid gives", () => {
+    fc.assert(
+      fc.property(gridName, labelText, (name, unit) => {
+        same(mayWant(name, childName(web("zone", {}, { name }), unit)), true)
+        same(mayWant(name, childName(webSet("zone", {}, { name }), unit)), true)
+      }),
+      RUNS
+    )
+  })
+
+  it("is false for the names of grids that are called otherwise", () => {
+    expect(["web-a", "web2-a", "other-web-a", "web"].map((name) => mayWant("web", name))).toEqual([
+      true,
+      false,
+      false,
+      false
+    ])
   })
 })
 

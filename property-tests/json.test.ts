@@ -2,7 +2,8 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { isObject, stableJson, withoutNulls } from "../src/core/json.ts"
-import { anyJson, frozen, RUNS, same } from "./given.ts"
+import { frozen, RUNS, same } from "./given.ts"
+import { anyJson } from "./words.ts"
 
 const field = fc.constantFrom("a", "b", "__proto__", "constructor", "z.io/y", "")
 

@@ -151,6 +151,27 @@ const MUTANTS: readonly Mutant[] = [
     caughtBy: SETTLE
   },
   {
+    name: "a child that was not found is taken for gone",
+    file: "src/shell/act.ts",
+    from: "return gone(step, subject.grid, error)",
+    to: 'return Effect.succeed<Outcome>({ _tag: "Deleted" })',
+    caughtBy: SETTLE
+  },
+  {
+    name: "a unit that was back goes on with its former grace",
+    file: "src/shell/control.ts",
+    from: "\n    think(desk.observed, seen, memory, { unitGrace, now: yield* steady })",
+    to: "",
+    caughtBy: REQUESTS
+  },
+  {
+    name: "who is interrupted at the gate takes a place along",
+    file: "src/shell/gate.ts",
+    from: "waiting.delete(guest)\n    if",
+    to: "if",
+    caughtBy: ["gate"]
+  },
+  {
     name: "errors are swallowed",
     file: "src/shell/work.ts",
     from: "memory.held.set(name, failed(memory.held.get(name), about))",
@@ -166,8 +187,8 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "a hold on the pool outlives its cause",
-    file: "src/shell/work.ts",
-    from: 'return Effect.sync(() => void memory.held.delete(""))',
+    file: "src/shell/prune.ts",
+    from: "return Effect.sync(() => void (memory.pruning = undefined))",
     to: "return Effect.void",
     caughtBy: SETTLE
   },
@@ -230,7 +251,7 @@ const MUTANTS: readonly Mutant[] = [
 ]
 
 const SEEDS = [1, 2, 3]
-const SHARE = "0.02"
+const SHARE = "0.01"
 
 const home = join(dirname(fileURLToPath(import.meta.url)), "..")
 const vitest = join(dirname(createRequire(import.meta.url).resolve("vitest/package.json")), "vitest.mjs")

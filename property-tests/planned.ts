@@ -1,10 +1,11 @@
-/** Plans for whole children, as the API server has them. */
+/** What whole grids come to: their children, and plans for these as the API server has them. */
 import { child, type ChildObject } from "../src/core/child.ts"
 import { childKind, childObject, desired } from "../src/core/desired.ts"
 import type { Grid, WorkloadGrid } from "../src/core/grid.ts"
 import type { WorkloadSpec } from "../src/core/kube.ts"
 import { plan, type Step } from "../src/core/plan.ts"
-import { applied, byName, planInput } from "./given.ts"
+import { workloads, type Workload, type Workloads } from "../src/core/workloads.ts"
+import { applied, byName, nodesOf, planInput } from "./given.ts"
 
 /** A grid's child as it is sent. */
 const sent = (grid: Grid, unit: string): ChildObject => {
@@ -40,3 +41,15 @@ export const tags = (...given: Parameters<typeof steps>): readonly string[] =>
 
 export const messageOf = (step: Step | undefined): string =>
   step?._tag === "Refused" ? step.refusal.message : ""
+
+/** What a grid wants where there is one node in each of these units of its key. */
+export const wantedIn = (grid: WorkloadGrid, units: readonly string[]): Workloads =>
+  workloads(grid, nodesOf(grid.spec.gridUniqKey ?? "", units))
+
+export const unitNamed = (child: ChildObject): string | undefined =>
+  child.metadata.annotations?.["superedge.io/unit"]
+export const selectorOf = (child: Workload) => child.spec.template?.spec?.nodeSelector
+export const imageOf = (child: Workload): unknown => {
+  const containers = child.spec.template?.spec?.["containers"]
+  return Array.isArray(containers) ? (containers[0] as { readonly image?: unknown }).image : undefined
+}

@@ -8,17 +8,8 @@ import type { GridStatus } from "../src/core/grid.ts"
 import type { Hold } from "../src/core/hold.ts"
 import type { Plan, Step } from "../src/core/plan.ts"
 import { status, type StatusInput } from "../src/core/status.ts"
-import {
-  byName,
-  frozen,
-  frozenMap,
-  NOW,
-  readyStatus,
-  SECOND,
-  shortChild,
-  unitsInOrder,
-  web
-} from "./given.ts"
+import { byName, frozen, frozenMap, NOW, readyStatus, SECOND, shortChild, web } from "./given.ts"
+import { unitsInOrder } from "./words.ts"
 
 /** What the clock that never jumps says now, in milliseconds. */
 export const UPTIME = 5_000_000

@@ -4,7 +4,8 @@ import { describe, expect, it } from "vitest"
 import { child, type ChildObject } from "../src/core/child.ts"
 import type { JsonObject } from "../src/core/kube.ts"
 import { isReady, rolloutFailure } from "../src/core/rollout.ts"
-import { anyJson, poisoned, readyStatus, RUNS, same, shortChild } from "./given.ts"
+import { readyStatus, RUNS, same, shortChild } from "./given.ts"
+import { anyJson, poisoned } from "./words.ts"
 
 const deployment = (status: JsonObject, replicas: number | undefined = 2, generation = 1) =>
   shortChild("web-a", { status: JSON.stringify(status), replicas, generation })

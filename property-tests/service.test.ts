@@ -4,7 +4,8 @@ import { describe, expect, it } from "vitest"
 import type { ServiceGrid } from "../src/core/grid.ts"
 import type { ServiceSpec } from "../src/core/kube.ts"
 import { service } from "../src/core/service.ts"
-import { anyJson, frozen, labelKey, poisoned, port80, RUNS, same, webService } from "./given.ts"
+import { frozen, port80, RUNS, same, webService } from "./given.ts"
+import { anyJson, labelKey, poisoned } from "./words.ts"
 
 describe("service", () => {
   it("P14 R2 R64 names the grid key as its only topology key, whatever the key", () => {

@@ -4,7 +4,8 @@ import { describe, expect, it } from "vitest"
 import type { Child } from "../src/core/child.ts"
 import type { JsonObject } from "../src/core/kube.ts"
 import { states } from "../src/core/states.ts"
-import { byName, readyStatus, RUNS, same, shortChild, someUnits } from "./given.ts"
+import { byName, readyStatus, RUNS, same, shortChild } from "./given.ts"
+import { someUnits } from "./words.ts"
 
 const KB = 1024
 const MB = 1024 * 1024

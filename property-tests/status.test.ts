@@ -6,8 +6,9 @@ import type { GridStatus, Refusal, ServiceGrid } from "../src/core/grid.ts"
 import type { Condition } from "../src/core/kube.ts"
 import type { Step } from "../src/core/plan.ts"
 import { byReason, status, statusDigest, troubles } from "../src/core/status.ts"
-import { byName, frozen, NOW, poisoned, RUNS, same, SECOND, shortChild, web, webService } from "./given.ts"
+import { byName, frozen, NOW, RUNS, same, SECOND, shortChild, web, webService } from "./given.ts"
 import { grids, holdOf, input, kinds, planOf, refusedFor, told } from "./reported.ts"
+import { poisoned } from "./words.ts"
 
 describe("status", () => {
   it("P14 R76 is Ready exactly if every unit's child is there, current and ready", () => {

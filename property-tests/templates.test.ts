@@ -4,27 +4,16 @@ import { describe, expect, it } from "vitest"
 import type { WorkloadGridSpec } from "../src/core/grid.ts"
 import type { WorkloadSpec } from "../src/core/kube.ts"
 import { overridden, templatePath, unusedTemplates, workloads } from "../src/core/workloads.ts"
-import {
-  asMap,
-  imageOf,
-  nodesOf,
-  podTemplate,
-  poolName,
-  RUNS,
-  same,
-  selectorOf,
-  someUnits,
-  template,
-  unitNamed,
-  web
-} from "./given.ts"
+import { asMap, nodesOf, podTemplate, RUNS, same, template, web } from "./given.ts"
+import { imageOf, selectorOf, unitNamed, wantedIn } from "./planned.ts"
+import { poolName, someUnits } from "./words.ts"
 
 describe("workloads", () => {
   it("R10 R12 R13 takes each unit's template from where the grid says", () => {
     fc.assert(
       fc.property(sources, ({ spec, meant }) => {
         const units = Object.keys(meant).sort()
-        const { wanted, refused } = workloads(web("zone", spec), nodesOf("zone", units))
+        const { wanted, refused } = wantedIn(web("zone", spec), units)
         same(refused, [])
         same(
           wanted.map(imageOf),
@@ -45,12 +34,12 @@ describe("workloads", () => {
           templatePool: brokenPool,
           templates: asMap(bad.map((unit) => [unit, name]))
         })
-        const { wanted, refused } = workloads(grid, nodesOf("zone", units))
+        const { wanted, refused } = wantedIn(grid, units)
         same(
           refused.map((refusal) => [refusal.unit, refusal.reason]),
           bad.map((unit) => [unit, reason])
         )
-        same(wanted, workloads(grid, nodesOf("zone", good)).wanted)
+        same(wanted, wantedIn(grid, good).wanted)
         same(wanted.map(unitNamed), good)
       }),
       RUNS
@@ -62,9 +51,7 @@ describe("workloads", () => {
       templatePool: { t1: template("nginx:1", { replicas: 3 }) },
       templates: { z1: "t1" }
     })
-    expect(workloads(grid, nodesOf("zone", ["z1", "z2"])).wanted.map(({ spec }) => spec.replicas)).toEqual([
-      3, 1
-    ])
+    expect(wantedIn(grid, ["z1", "z2"]).wanted.map(({ spec }) => spec.replicas)).toEqual([3, 1])
   })
 
   it("R10 is content without spec.template where every unit has another", () => {
@@ -73,12 +60,12 @@ describe("workloads", () => {
       templatePool: { t1: template("t1:1") },
       defaultTemplateName: "t1"
     })
-    expect(workloads(grid, nodesOf("zone", ["a", "b"])).wanted.map(imageOf)).toEqual(["t1:1", "t1:1"])
+    expect(wantedIn(grid, ["a", "b"]).wanted.map(imageOf)).toEqual(["t1:1", "t1:1"])
   })
 
   it("R10 refuses a unit that has to do without", () => {
     const grid = web("zone", { template: null, templatePool: { t1: template() }, templates: { a: "t1" } })
-    expect(workloads(grid, nodesOf("zone", ["a", "b"])).refused).toEqual([
+    expect(wantedIn(grid, ["a", "b"]).refused).toEqual([
       {
         unit: "b",
         reason: "TemplateMissing",
@@ -91,7 +78,7 @@ describe("workloads", () => {
 
   it("R11 names the unit and the template that is not there", () => {
     const grid = web("zone", { templatePool: { t2: template(), t1: template() }, templates: { b: "nope" } })
-    const { wanted, refused } = workloads(grid, nodesOf("zone", ["a", "b", "c"]))
+    const { wanted, refused } = wantedIn(grid, ["a", "b", "c"])
     expect(wanted.map(unitNamed)).toEqual(["a", "c"])
     expect(refused).toEqual([
       {
@@ -108,7 +95,7 @@ describe("workloads", () => {
     "does not find a template %s that nobody put there",
     (name) => {
       const grid = web("zone", { templatePool: { t1: template() }, defaultTemplateName: name })
-      expect(workloads(grid, nodesOf("zone", ["a"])).refused).toMatchObject([
+      expect(wantedIn(grid, ["a"]).refused).toMatchObject([
         { unit: "a", reason: "TemplateMissing", path: "spec.defaultTemplateName" }
       ])
     }
@@ -117,15 +104,13 @@ describe("workloads", () => {
   it.each(["constructor", "toString"])(
     "uses spec.template for unit %s where templates don't name it",
     (unit) => {
-      expect(workloads(web("zone", { templates: {} }), nodesOf("zone", [unit])).wanted.map(imageOf)).toEqual([
-        "nginx:1"
-      ])
+      expect(wantedIn(web("zone", { templates: {} }), [unit]).wanted.map(imageOf)).toEqual(["nginx:1"])
     }
   )
 
   it("R54 R59 names each unit's template", () => {
     const grid = web("park", { templatePool: { t2: template("nginx:2") }, templates: { b: "t2" } })
-    const { wanted } = workloads(grid, nodesOf("park", ["a", "b"]))
+    const { wanted } = wantedIn(grid, ["a", "b"])
     expect(wanted.map(selectorOf)).toEqual([{ park: "a" }, { park: "b" }])
     expect(wanted.map(imageOf)).toEqual(["nginx:1", "nginx:2"])
   })
@@ -180,7 +165,7 @@ describe("workloads", () => {
   ])("refuses a template with %s and names the field", (_, part, reason, field, message) => {
     const grid = web("zone", { template: template("nginx:1", part as Partial<WorkloadSpec>) })
     const path = `spec.template.${field}`
-    expect(workloads(grid, nodesOf("zone", ["a"])).refused).toEqual([
+    expect(wantedIn(grid, ["a"]).refused).toEqual([
       { unit: "a", reason, path, message: `${path}: ${message}` }
     ])
   })

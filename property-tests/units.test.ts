@@ -2,7 +2,8 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { unitOf, unitsOf } from "../src/core/units.ts"
-import { frozen, labelKey, node, RUNS, same, someUnits } from "./given.ts"
+import { frozen, node, RUNS, same } from "./given.ts"
+import { labelKey, someUnits } from "./words.ts"
 
 describe("unitOf", () => {
   it("is the value of the label", () => {

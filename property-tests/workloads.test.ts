@@ -2,22 +2,9 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { workloads } from "../src/core/workloads.ts"
-import {
-  frozen,
-  labelKey,
-  node,
-  nodesOf,
-  podTemplate,
-  poisoned,
-  RUNS,
-  same,
-  selectorOf,
-  someUnits,
-  template,
-  unitNamed,
-  web,
-  webSet
-} from "./given.ts"
+import { frozen, node, nodesOf, podTemplate, RUNS, same, template, web, webSet } from "./given.ts"
+import { selectorOf, unitNamed, wantedIn } from "./planned.ts"
+import { labelKey, poisoned, someUnits } from "./words.ts"
 
 describe("workloads", () => {
   it("P14 wants one child for each unit, in the order of units, pinned to it", () => {
@@ -58,7 +45,7 @@ describe("workloads", () => {
       fc.property(pods, labels, (pod, more) => {
         const said = podTemplate(pod, { ...more, app: "web" })
         const grid = web("zone", { template: said })
-        const [child] = workloads(grid, nodesOf("zone", ["a"])).wanted
+        const [child] = wantedIn(grid, ["a"]).wanted
         const { nodeSelector, ...rest } = child?.spec.template?.spec ?? {}
         const { nodeSelector: before, ...others } = said.template?.spec ?? {}
         same(child?.spec.template?.metadata, said.template?.metadata)
@@ -95,20 +82,20 @@ describe("workloads", () => {
     const grid = web("zone", {
       template: podTemplate({ containers: [{ name: "c", image: "nginx:1", env: null }] })
     })
-    const [one, other] = workloads(grid, nodesOf("zone", ["a", "b"])).wanted
+    const [one, other] = wantedIn(grid, ["a", "b"]).wanted
     expect(one?.spec.template?.spec?.["containers"]).toBe(other?.spec.template?.spec?.["containers"])
   })
 
   it("R3 adds the unit to the node selector that is there", () => {
     const grid = web("zone", { template: podTemplate({ nodeSelector: { disk: "ssd" } }) })
-    const { wanted } = workloads(grid, nodesOf("zone", ["a", "b", "c"]))
+    const { wanted } = wantedIn(grid, ["a", "b", "c"])
     expect(wanted.map(selectorOf)).toEqual(["a", "b", "c"].map((zone) => ({ disk: "ssd", zone })))
     expect(grid.spec.template?.template?.spec?.nodeSelector).toEqual({ disk: "ssd" })
   })
 
   it("R1 serves a key with a slash", () => {
     const key = "topology.kubernetes.io/zone"
-    const { wanted } = workloads(web(key), nodesOf(key, ["bj", "gz"]))
+    const { wanted } = wantedIn(web(key), ["bj", "gz"])
     expect(wanted.map(({ metadata }) => metadata.name)).toEqual(["web-bj", "web-gz"])
     expect(wanted.map(selectorOf)).toEqual([{ [key]: "bj" }, { [key]: "gz" }])
     expect(wanted[0]?.metadata.annotations).toEqual({
@@ -120,20 +107,18 @@ describe("workloads", () => {
 
   it("R4 leaves replicas out where the template does", () => {
     const { replicas: _, ...rest } = template()
-    const [child] = workloads(web("zone", { template: rest }), nodesOf("zone", ["a"])).wanted
+    const [child] = wantedIn(web("zone", { template: rest }), ["a"]).wanted
     expect(child).toBeDefined()
     expect(Object.hasOwn(child?.spec ?? {}, "replicas")).toBe(false)
   })
 
   it("R4 takes null replicas as absent", () => {
     const grid = web("zone", { template: template("nginx:1", { replicas: null }) })
-    expect(Object.hasOwn(workloads(grid, nodesOf("zone", ["a"])).wanted[0]?.spec ?? {}, "replicas")).toBe(
-      false
-    )
+    expect(Object.hasOwn(wantedIn(grid, ["a"]).wanted[0]?.spec ?? {}, "replicas")).toBe(false)
   })
 
   it("R6 serves Zone_A beside b", () => {
-    const { wanted } = workloads(web("zone"), nodesOf("zone", ["b", "Zone_A"]))
+    const { wanted } = wantedIn(web("zone"), ["b", "Zone_A"])
     expect(wanted.map(selectorOf)).toEqual([{ zone: "Zone_A" }, { zone: "b" }])
     expect(wanted.map(({ metadata }) => metadata.name)).toEqual(["web-zone-a-791bf90a33", "web-b"])
   })
@@ -145,10 +130,9 @@ describe("workloads", () => {
         spec: { containers: [{ name: "c", image: "nginx:2" }] }
       }
     })
-    const [child] = workloads(
-      web("zone", { templatePool: { canary }, defaultTemplateName: "canary" }),
-      nodesOf("zone", ["a"])
-    ).wanted
+    const [child] = wantedIn(web("zone", { templatePool: { canary }, defaultTemplateName: "canary" }), [
+      "a"
+    ]).wanted
     expect(child?.spec.template?.metadata).toEqual(canary.template?.metadata)
     expect(child?.spec.selector).toEqual({ matchLabels: { app: "web" } })
   })
@@ -162,7 +146,7 @@ describe("workloads", () => {
       templatePool: { t1: template("nginx:1", claims) },
       templates: { b: "t1" }
     })
-    const { wanted } = workloads(grid, nodesOf("zone", ["a", "b"]))
+    const { wanted } = wantedIn(grid, ["a", "b"])
     expect(wanted.map(({ spec }) => spec["volumeClaimTemplates"])).toEqual([
       claims.volumeClaimTemplates,
       claims.volumeClaimTemplates
@@ -181,13 +165,13 @@ describe("workloads", () => {
       ]
     }
     const said = { ...podTemplate(pod), ...more }
-    const [child] = workloads(webSet("zone", { template: said }), nodesOf("zone", ["a"])).wanted
+    const [child] = wantedIn(webSet("zone", { template: said }), ["a"]).wanted
     expect(child?.spec).toMatchObject(more)
     expect(child?.spec.template?.spec).toMatchObject(pod)
   })
 
   it("R25 wants the owner reference from the start", () => {
-    const [child] = workloads(web("zone"), nodesOf("zone", ["a"])).wanted
+    const [child] = wantedIn(web("zone"), ["a"]).wanted
     expect(child?.metadata.ownerReferences).toEqual([
       {
         apiVersion: "superedge.io/v1",
@@ -201,7 +185,7 @@ describe("workloads", () => {
   })
 
   it("R55 copies no annotation of the grid", () => {
-    const [child] = workloads(web("zone", {}, { annotations: { lb: "x" } }), nodesOf("zone", ["a"])).wanted
+    const [child] = wantedIn(web("zone", {}, { annotations: { lb: "x" } }), ["a"]).wanted
     expect(Object.keys(child?.metadata.annotations ?? {})).toEqual([
       "superedge.io/grid",
       "superedge.io/grid-key",

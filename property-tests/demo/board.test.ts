@@ -16,7 +16,7 @@ describe("board", () => {
   })
 
   it("shows a unit that has no Deployment yet", () => {
-    const [, , line] = board(changed(theEnd, ["workloads", 1], undefined), 100, plain)
+    const [, , line] = board(changed(theEnd, "workloads.1", undefined), 100, plain)
     expect(line).toBe("deploymentgrid-demo  guangzhou  3      next           -")
   })
 
@@ -36,7 +36,7 @@ describe("board", () => {
 
   it("counts pods of the current template alone", () => {
     const status = { observedGeneration: 3, replicas: 4, updatedReplicas: 1, readyReplicas: 3 }
-    const [, , line] = board(changed(theEnd, ["workloads", 1, "status"], status), 100, plain)
+    const [, , line] = board(changed(theEnd, "workloads.1.status", status), 100, plain)
     expect(line).toContain(" 0/3 ")
   })
 

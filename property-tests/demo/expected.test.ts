@@ -1,140 +1,91 @@
 import { describe, expect, it } from "vitest"
 import { end, restarted, beijing } from "../../src/commands/demo/expected.ts"
-import { changed, theEnd } from "./scenes.ts"
+import { changed, NEW, OLD, theEnd } from "./scenes.ts"
+
+/** What is wrong, at which path, what is there instead (undefined: nothing), and what is said of it. */
+type Case = readonly [what: string, path: string, value: unknown, message: string]
+
+/** Cases of what stands at one place, and the words with which all of their messages begin. */
+const about = (subject: string, place: string, cases: readonly Case[]): readonly Case[] =>
+  cases.map(([what, path, value, message]) => [what, `${place}.${path}`, value, `${subject} ${message}`])
+
+const shanghai = {
+  ...theEnd.workloads[0],
+  metadata: { ...theEnd.workloads[0]?.metadata, name: "deploymentgrid-demo-shanghai" }
+}
 
 describe("end", () => {
   it("misses nothing where all is as it should be", () => {
     expect(end(theEnd)).toEqual([])
   })
 
-  it.each([
+  it.each<Case>([
     [
       "a Deployment that isn't there",
-      ["workloads", 1],
+      "workloads.1",
       undefined,
       "there is no Deployment deploymentgrid-demo-guangzhou"
     ],
     [
-      "an image of another unit",
-      ["workloads", 0, "spec", "template", "spec", "containers", 0, "image"],
-      "superedge/echoserver:2.3",
-      "deploymentgrid-demo-beijing has image superedge/echoserver:2.3, not superedge/echoserver:2.2"
-    ],
-    [
-      "a node selector of another unit",
-      ["workloads", 0, "spec", "template", "spec", "nodeSelector", "location"],
-      "guangzhou",
-      "deploymentgrid-demo-beijing has nodeSelector location=guangzhou, not beijing"
-    ],
-    [
-      "replicas of another template",
-      ["workloads", 1, "spec", "replicas"],
-      2,
-      "deploymentgrid-demo-guangzhou has replicas 2, not 3"
-    ],
-    [
-      "a pod that isn't ready, in the Deployment's status",
-      ["workloads", 1, "status", "readyReplicas"],
-      2,
-      "deploymentgrid-demo-guangzhou has 2 of 3 pods ready"
-    ],
-    [
-      "a status of an older generation",
-      ["workloads", 1, "status", "observedGeneration"],
-      2,
-      "deploymentgrid-demo-guangzhou has 0 of 3 pods ready"
-    ],
-    [
-      "a pod on a node of another unit",
-      ["pods", 0, "spec", "nodeName"],
-      "gz-1",
-      "1 pods are on the nodes of beijing, 1 of them ready with superedge/echoserver:2.2; it should be 2"
-    ],
-    [
-      "a pod with another image",
-      ["pods", 4, "spec", "containers", 0, "image"],
-      "superedge/echoserver:2.2",
-      "3 pods are on the nodes of guangzhou, 2 of them ready with superedge/echoserver:2.3; it should be 3"
-    ],
-    [
-      "a pod that isn't ready, in its own status",
-      ["pods", 4, "status", "conditions", 0, "status"],
-      "False",
-      "3 pods are on the nodes of guangzhou, 2 of them ready with superedge/echoserver:2.3; it should be 3"
-    ],
-    [
       "a Deployment too many",
-      ["workloads", 2],
-      {
-        ...theEnd.workloads[0],
-        metadata: { ...theEnd.workloads[0]?.metadata, name: "deploymentgrid-demo-shanghai" }
-      },
+      "workloads.2",
+      shanghai,
       "there is still a Deployment deploymentgrid-demo-shanghai"
     ],
-    [
-      "a condition that says no",
-      ["grids", 0, "status", "conditions", 0, "status"],
-      "False",
-      "DeploymentGrid deploymentgrid-demo has condition Ready False (AllUnitsReady: it is), not True"
-    ],
-    [
-      "a condition that isn't there",
-      ["grids", 0, "status", "conditions", 2],
-      undefined,
-      "DeploymentGrid deploymentgrid-demo has condition Degraded absent (-: -), not False"
-    ],
-    [
-      "a status of another generation",
-      ["grids", 0, "metadata", "generation"],
-      3,
-      "DeploymentGrid deploymentgrid-demo has no status of its generation 3 yet"
-    ],
-    [
-      "another count of units",
-      ["grids", 0, "status", "readyUnits"],
-      1,
-      "the status of deploymentgrid-demo tells 1 of 2 units ready, not 2 of 2"
-    ],
-    ["a grid that isn't there", ["grids", 0], undefined, "there is no DeploymentGrid deploymentgrid-demo"],
-    ["a Service that isn't there", ["services", 0], undefined, "there is no Service servicegrid-demo-svc"],
+    ["a grid that isn't there", "grids.0", undefined, "there is no DeploymentGrid deploymentgrid-demo"],
+    ["a Service that isn't there", "services.0", undefined, "there is no Service servicegrid-demo-svc"],
     [
       "a Service of somebody else",
-      ["services", 0, "metadata", "ownerReferences", 0, "uid"],
+      "services.0.metadata.ownerReferences.0.uid",
       "uid-else",
       "there is no Service servicegrid-demo-svc"
     ],
-    [
-      "another annotation",
-      ["services", 0, "metadata", "annotations", "topologyKeys"],
-      undefined,
-      'Service servicegrid-demo-svc has topologyKeys absent, not ["location"]'
-    ],
-    [
-      "a Service without address",
-      ["services", 0, "spec", "clusterIP"],
-      undefined,
-      "Service servicegrid-demo-svc has no clusterIP"
-    ],
-    [
-      "an endpoint that isn't ready",
-      ["slices", 0, "endpoints", 0, "conditions", "ready"],
-      false,
-      "Service servicegrid-demo-svc has 4 ready endpoints, not 5"
-    ],
-    [
-      "the ServiceGrid's own condition",
-      ["serviceGrids", 0, "status", "conditions", 2, "status"],
-      "True",
-      "ServiceGrid servicegrid-demo has condition Degraded True (AsExpected: nothing is wrong), not False"
-    ],
-    [
-      "a label that somebody gave",
-      ["workloads", 0, "metadata", "labels", "team"],
-      undefined,
-      "deploymentgrid-demo-beijing has label team=absent, not edge"
-    ],
-    ["a node that stayed", ["nodes", 6], { metadata: { name: "sh-1" } }, "there are 7 nodes, not 6"]
-  ] as const)("names %s", (_, path, value, message) => {
+    ["a node that stayed", "nodes.6", { metadata: { name: "sh-1" } }, "there are 7 nodes, not 6"],
+    ...about("deploymentgrid-demo-beijing has", "workloads.0", [
+      ["an image of another unit", "spec.template.spec.containers.0.image", NEW, `image ${NEW}, not ${OLD}`],
+      [
+        "a node selector of another unit",
+        "spec.template.spec.nodeSelector.location",
+        "guangzhou",
+        "nodeSelector location=guangzhou, not beijing"
+      ],
+      ["a label that somebody gave", "metadata.labels.team", undefined, "label team=absent, not edge"]
+    ]),
+    ...about("deploymentgrid-demo-guangzhou has", "workloads.1", [
+      ["replicas of another template", "spec.replicas", 2, "replicas 2, not 3"],
+      ["a pod that isn't ready, in the Deployment's status", "status.readyReplicas", 2, "2 of 3 pods ready"],
+      ["a status of an older generation", "status.observedGeneration", 2, "0 of 3 pods ready"]
+    ]),
+    ...about(`1 pods are on the nodes of beijing, 1 of them ready with ${OLD};`, "pods.0", [
+      ["a pod on a node of another unit", "spec.nodeName", "gz-1", "it should be 2"]
+    ]),
+    ...about(`3 pods are on the nodes of guangzhou, 2 of them ready with ${NEW};`, "pods.4", [
+      ["a pod with another image", "spec.containers.0.image", OLD, "it should be 3"],
+      ["a pod that isn't ready, in its own status", "status.conditions.0.status", "False", "it should be 3"]
+    ]),
+    ...about("DeploymentGrid deploymentgrid-demo has condition", "grids.0.status.conditions", [
+      ["a condition that says no", "0.status", "False", "Ready False (AllUnitsReady: it is), not True"],
+      ["a condition that isn't there", "2", undefined, "Degraded absent (-: -), not False"]
+    ]),
+    ...about("DeploymentGrid deploymentgrid-demo has", "grids.0.metadata", [
+      ["a status of another generation", "generation", 3, "no status of its generation 3 yet"]
+    ]),
+    ...about("the status of deploymentgrid-demo tells", "grids.0.status", [
+      ["another count of units", "readyUnits", 1, "1 of 2 units ready, not 2 of 2"]
+    ]),
+    ...about("ServiceGrid servicegrid-demo has condition Degraded", "serviceGrids.0.status.conditions.2", [
+      ["the ServiceGrid's own condition", "status", "True", "True (AsExpected: nothing is wrong), not False"]
+    ]),
+    ...about("Service servicegrid-demo-svc has topologyKeys", "services.0.metadata.annotations", [
+      ["another annotation", "topologyKeys", undefined, 'absent, not ["location"]']
+    ]),
+    ...about("Service servicegrid-demo-svc has", "services.0", [
+      ["a Service without address", "spec.clusterIP", undefined, "no clusterIP"]
+    ]),
+    ...about("Service servicegrid-demo-svc has", "slices.0", [
+      ["an endpoint that isn't ready", "endpoints.0.conditions.ready", false, "4 ready endpoints, not 5"]
+    ])
+  ])("names %s", (_, path, value, message) => {
     expect(end(changed(theEnd, path, value))).toContain(message)
   })
 })
@@ -145,12 +96,12 @@ describe("restarted", () => {
   })
 
   it("counts the pods that were not there before", () => {
-    const now = changed(theEnd, ["pods", 0, "metadata", "uid"], "uid-new")
+    const now = changed(theEnd, "pods.0.metadata.uid", "uid-new")
     expect(restarted(now, theEnd, beijing)).toEqual(["1 pods of beijing were restarted"])
   })
 
   it("leaves the pods of other units alone", () => {
-    const now = changed(theEnd, ["pods", 3, "metadata", "uid"], "uid-new")
+    const now = changed(theEnd, "pods.3.metadata.uid", "uid-new")
     expect(restarted(now, theEnd, beijing)).toEqual([])
   })
 })

@@ -3,8 +3,8 @@ import type { DeploymentGrid, ServiceGrid } from "../../src/core/grid.ts"
 import type { Condition, Deployment, Node, Service } from "../../src/core/kube.ts"
 import type { EndpointSlice, Pod, Scene } from "../../src/commands/demo/scene.ts"
 
-const OLD = "superedge/echoserver:2.2"
-const NEW = "superedge/echoserver:2.3"
+export const OLD = "superedge/echoserver:2.2"
+export const NEW = "superedge/echoserver:2.3"
 
 const node = (name: string, location: string): Node => ({ metadata: { name, labels: { location } } })
 
@@ -99,12 +99,11 @@ export const theEnd: Scene = {
   slices: [slice]
 }
 
-type Path = readonly (string | number)[]
+/** A copy with another value at a path such as `pods.0.spec`; undefined takes the key or the item away. */
+export const changed = (scene: Scene, path: string, value: unknown): Scene =>
+  at(scene, path.split("."), value) as Scene
 
-/** A copy with another value at a path; undefined takes the key or the item away. */
-export const changed = (scene: Scene, path: Path, value: unknown): Scene => at(scene, path, value) as Scene
-
-const at = (here: unknown, [key, ...rest]: Path, value: unknown): unknown => {
+const at = (here: unknown, [key, ...rest]: readonly string[], value: unknown): unknown => {
   if (key === undefined) return value
   if (Array.isArray(here)) {
     const inner = at(here[Number(key)], rest, value)

@@ -2,7 +2,7 @@ import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import type { KubeObject } from "../../src/embedded/cluster.ts"
 import { controllers } from "../../src/embedded/controllers.ts"
-import { DEPLOYMENTS, SETS, Stage, deployment, statefulSet } from "./stage.ts"
+import { DEPLOYMENTS, RUNS, SETS, Stage, deployment, statefulSet } from "./stage.ts"
 
 describe.each([
   ["a Deployment", "apps/deployments", DEPLOYMENTS, deployment],
@@ -32,7 +32,7 @@ describe.each([
           expect(stage.all("/pods")).toEqual([])
         }
       ),
-      { numRuns: 30 }
+      RUNS
     )
   })
 

@@ -1,19 +1,21 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import type { KubeObject } from "../../src/embedded/cluster.ts"
 import {
   DEPLOYMENTS,
   NODES,
   PODS,
+  RUNS,
   SERVICES,
   SETS,
-  Stage,
   deployment,
+  endpointsOf,
   isReady,
-  node,
   podsOf,
   service,
-  statefulSet
+  slicesOf,
+  stageOf,
+  statefulSet,
+  type Stage
 } from "./stage.ts"
 
 describe("endpoint slices", () => {
@@ -47,12 +49,12 @@ describe("endpoint slices", () => {
         const wanted = podsOf(stage, selected).map(
           (pod) => `${pod.status?.podIP} ${pod.spec.nodeName} ${isReady(pod)}`
         )
-        const shown = endpointsOf(stage).map(
+        const shown = endpointsOf(stage, "front").map(
           (each) => `${each.addresses[0]} ${each.nodeName} ${each.conditions?.ready}`
         )
         expect(shown.toSorted()).toEqual(wanted.toSorted())
       }),
-      { numRuns: 30 }
+      RUNS
     )
   })
 
@@ -74,7 +76,7 @@ describe("endpoint slices", () => {
       stage.must("DELETE", path)
     }
     stage.settle()
-    const shown = slicesOf(stage).flatMap((slice) => slice.endpoints ?? [])
+    const shown = endpointsOf(stage, "front")
     expect(shown.find((each) => each.addresses[0] === pod?.status?.podIP)?.conditions).toEqual(conditions)
   })
 
@@ -82,14 +84,14 @@ describe("endpoint slices", () => {
     const stage = begun(3)
     stage.must("PATCH", `${DEPLOYMENTS}/web`, { spec: { replicas: 250 } })
     stage.settle()
-    const sizes = slicesOf(stage).map((slice) => slice.endpoints?.length ?? 0)
+    const sizes = slicesOf(stage, "front").map((slice) => slice.endpoints?.length ?? 0)
     expect(sizes.reduce((sum, each) => sum + each, 0)).toBe(250)
     expect(sizes.toSorted((one, other) => one - other)).toEqual([50, 100, 100])
   })
 
   it("say where an endpoint is and what it is", () => {
     const stage = begun()
-    const [slice] = slicesOf(stage)
+    const [slice] = slicesOf(stage, "front")
     const [pod] = podsOf(stage, "web")
     expect(slice?.metadata.labels).toEqual({
       "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io",
@@ -129,62 +131,39 @@ describe("endpoint slices", () => {
     const stage = begun()
     stage.must("PATCH", `${DEPLOYMENTS}/web`, { spec: { replicas: 0 } })
     stage.settle()
-    expect(slicesOf(stage).map((slice) => slice.endpoints ?? [])).toEqual([[]])
+    expect(slicesOf(stage, "front").map((slice) => slice.endpoints ?? [])).toEqual([[]])
   })
 
   it("go with their service", () => {
     const stage = begun()
     stage.must("DELETE", `${SERVICES}/front`)
     stage.settle()
-    expect(slicesOf(stage)).toEqual([])
+    expect(slicesOf(stage, "front")).toEqual([])
   })
 
   it("come back when somebody deletes one", () => {
     const stage = begun()
-    const before = endpointsOf(stage)
-    const name = slicesOf(stage)[0]?.metadata.name
+    const before = endpointsOf(stage, "front")
+    const name = slicesOf(stage, "front")[0]?.metadata.name
     stage.must("DELETE", `/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/${name}`)
     stage.settle()
-    expect(endpointsOf(stage)).toEqual(before)
+    expect(endpointsOf(stage, "front")).toEqual(before)
   })
 
   it("follow the zone of a node", () => {
     const stage = begun()
     stage.must("PATCH", `${NODES}/n0`, { metadata: { labels: { "topology.kubernetes.io/zone": "gz" } } })
     stage.settle()
-    expect(endpointsOf(stage).map((each) => each.zone)).toEqual(["gz"])
+    expect(endpointsOf(stage, "front").map((each) => each.zone)).toEqual(["gz"])
   })
 })
 
-interface Slice extends KubeObject {
-  readonly endpoints?:
-    | readonly {
-        readonly addresses: readonly string[]
-        readonly conditions?: { readonly ready?: boolean }
-        readonly nodeName?: string
-        readonly hostname?: string
-        readonly zone?: string
-      }[]
-    | null
-}
-
 /** One node, two deployments, and a service in front of the first. */
 const begun = (nodes = 1): Stage => {
-  const stage = new Stage()
-  for (let place = 0; place < nodes; place++) {
-    stage.must("POST", NODES, node(`n${place}`, { "topology.kubernetes.io/zone": "bj" }))
-  }
+  const stage = stageOf(nodes, { labels: { "topology.kubernetes.io/zone": "bj" } })
   stage.must("POST", DEPLOYMENTS, deployment("web", { replicas: 1 }))
   stage.must("POST", DEPLOYMENTS, deployment("api", { replicas: 1 }))
   stage.must("POST", SERVICES, service("front", "web"))
   stage.settle()
   return stage
 }
-
-const slicesOf = (stage: Stage, name = "front"): readonly Slice[] =>
-  stage
-    .all<Slice>("discovery.k8s.io/endpointslices")
-    .filter((slice) => slice.metadata.labels?.["kubernetes.io/service-name"] === name)
-
-const endpointsOf = (stage: Stage): readonly NonNullable<Slice["endpoints"]>[number][] =>
-  slicesOf(stage).flatMap((slice) => slice.endpoints ?? [])

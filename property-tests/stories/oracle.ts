@@ -80,7 +80,10 @@ const workloadWrong = (spec: Spec, words: Words, nodeSelector: object): string |
 
 const serviceWrong = (service: Thing, words: Words, key: string): string | undefined => {
   const spec = service.spec as Spec
-  const ports = (spec.ports ?? []).map(({ name, port }) => ({ name, port }))
+  // A port that someone else added stays.
+  const ports = (spec.ports ?? [])
+    .filter(({ name }) => name !== "old")
+    .map(({ name, port }) => ({ name, port }))
   const byName = (a: { readonly name: string }, b: { readonly name: string }): number =>
     a.name < b.name ? -1 : 1
   if (!same(ports.sort(byName), [...portsOf(words)].sort(byName)))

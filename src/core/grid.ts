@@ -121,6 +121,8 @@ const labelValue = (text: string): string =>
     ? text
     : hashed(text.replace(/[^A-Za-z0-9_.]+/g, "-").replace(/^[^A-Za-z0-9]+/, ""), text, 63)
 
+const readable = (text: string): string => text.toLowerCase().replace(/[^a-z0-9]+/g, "-")
+
 const fits = {
   DeploymentGrid: (name: string) => name.length <= 63 && subdomain.test(name),
   StatefulSetGrid: (name: string) => name.length <= 52 && dnsLabel.test(name)
@@ -136,15 +138,18 @@ const limit = { DeploymentGrid: 63, StatefulSetGrid: 52 }
 export const childName = (grid: WorkloadGrid, unit: string): string => {
   const plain = `${grid.metadata.name}-${unit}`
   if (fits[grid.kind](plain)) return plain
-  const readable = plain
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, "-")
-    .replace(/^-+/, "")
-  return hashed(readable, `${grid.metadata.name}/${unit}`, limit[grid.kind])
+  return hashed(readable(plain).replace(/^-+/, ""), `${grid.metadata.name}/${unit}`, limit[grid.kind])
 }
 
 /** The name of a ServiceGrid's Service. */
 export const serviceName = (grid: ServiceGrid): string => `${grid.metadata.name}-svc`
+
+/** Of a child's name so much is never cut off for a hash. */
+const KEPT = 40
+
+/** Whether a grid of this name may want a child of that name, with whatever unit. */
+export const mayWant = (gridName: string, name: string): boolean =>
+  readable(name).startsWith(readable(`${gridName}-`).slice(0, KEPT))
 
 /** Whether `<name>-svc` is a legal Service name (DNS-1035 label of at most 63 characters). */
 export const namesService = (name: string): boolean => name.length <= 59 && dns1035.test(name)

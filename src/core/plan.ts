@@ -7,6 +7,7 @@ import type { Child, Owner, Wanted } from "./child.ts"
 import { type Desired, graceSeconds, nameOf, pathOf } from "./desired.ts"
 import { type Grid, gridSelector, type Refusal } from "./grid.ts"
 import { type Hold, holds } from "./hold.ts"
+import { earliest } from "./instant.ts"
 
 interface About {
   /** absent for a Service, and for a child that bears no unit */
@@ -132,11 +133,7 @@ const farewell = (input: PlanInput, child: Child, since: number): Step => {
   return { _tag: "Delete", ...about, uid: child.uid }
 }
 
-const earliest = (steps: readonly Step[]): number | undefined => {
-  let at: number | undefined
-  for (const each of steps) if ("until" in each && (at === undefined || each.until < at)) at = each.until
-  return at
-}
+const untilOf = (step: Step): number | undefined => ("until" in step ? step.until : undefined)
 
 /**
  * One step for each wanted child, each refused unit and each owned child that is wanted no more.
@@ -163,5 +160,5 @@ export const plan = (input: PlanInput): Plan => {
     steps.push(farewell(input, child, since))
   }
   steps.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
-  return { steps, refused: [], vanished, wakeAt: earliest(steps) }
+  return { steps, refused: [], vanished, wakeAt: earliest(steps.map(untilOf)) }
 }

@@ -8,6 +8,7 @@ import type { Response } from "./cluster.ts"
 import { document } from "./discovery.ts"
 import type { Engine, Question } from "./engine.ts"
 import { find, resources } from "./model.ts"
+import * as Status from "./status.ts"
 import { formatOf, lineShaper, shaped, type Format, type Include } from "./table.ts"
 import { isWatch, targetOf } from "./verbs.ts"
 import { WatchStream, type Pace } from "./watching.ts"
@@ -25,8 +26,7 @@ export class Desk {
     const body = await read(request)
     if (body._tag === "Lost") return
     if (body._tag === "TooLarge") {
-      const message = `Request entity too large: limit is ${LIMIT}`
-      send(request, response, refusal(413, "RequestEntityTooLarge", message))
+      send(request, response, Status.tooLarge(LIMIT))
       return
     }
     const question = questionOf(request, body.value)
@@ -42,12 +42,9 @@ export class Desk {
     if (found !== undefined) {
       return { code: 200, body: found.body, headers: { "content-type": found.contentType } }
     }
-    if (!this.#isServed(path)) return { code: 404, body: "404 page not found\n" }
-    if (targetOf(path) === undefined) {
-      return refusal(404, "NotFound", "the server could not find the requested resource")
-    }
-    if (METHODS.has(method)) return undefined
-    return refusal(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
+    if (!this.#isServed(path)) return Status.noSuchGroup
+    if (targetOf(path) === undefined) return Status.unknownPath
+    return METHODS.has(method) ? undefined : Status.methodNotAllowed
   }
 
   /**
@@ -73,7 +70,7 @@ export class Desk {
     const target = targetOf(question.path)
     const resource = target && find(this.#engine.cluster(), target.group, target.version, target.plural)
     if (format === undefined) {
-      send(request, response, refusal(406, "NotAcceptable", notAcceptable(question.accept)))
+      send(request, response, Status.notAcceptable(question.accept))
       return
     }
     const include = includeOf(question.query["includeObject"])
@@ -141,7 +138,7 @@ const questionOf = ({ url = "/", method, headers }: IncomingMessage, body: unkno
 const unreadable = ({ body, contentType }: Question): Response | undefined =>
   body === undefined || READABLE.test(contentType ?? "")
     ? undefined
-    : refusal(415, "UnsupportedMediaType", UNREADABLE)
+    : Status.unsupportedMedia(["application/json", "application/yaml"])
 
 const send = (request: IncomingMessage, response: ServerResponse, answer: Response): void => {
   if (response.destroyed) return
@@ -176,20 +173,6 @@ const explained = (answer: Response, problem: string | undefined): Response => {
   return { ...answer, body: { ...body, message: `${body.message}: ${problem}` } }
 }
 
-const refusal = (code: number, reason: string, message: string): Response => ({
-  code,
-  body: {
-    kind: "Status",
-    apiVersion: "v1",
-    metadata: {},
-    status: "Failure",
-    message,
-    reason,
-    ...(code < 410 ? { details: {} } : {}),
-    code
-  }
-})
-
 const includeOf = (value: string | undefined): Include =>
   value === "Object" || value === "None" ? value : "Metadata"
 
@@ -200,16 +183,8 @@ const METHODS: ReadonlySet<string> = new Set(["GET", "POST", "PUT", "PATCH", "DE
 /** Clients that people read answers in get them indented, as the API server does. */
 const PRETTY = /^(?:curl|Wget|Mozilla\/5\.0)/
 
-const notAcceptable = (accept: string | undefined): string =>
-  accept?.includes("application/json")
-    ? "only the following media types are accepted: application/json, application/yaml"
-    : "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/json;stream=watch"
-
 /** Bodies that are JSON or YAML, patches of all kinds among them; a body without a type is JSON. */
 const READABLE = /^(?:application\/(?:[-.\w]+\+)?(?:json|yaml))?$/
-
-const UNREADABLE =
-  "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml"
 
 /** Seconds after which a watch ends that doesn't say when. */
 const LONGEST_WATCH = 3000

@@ -133,6 +133,21 @@ export const unsupportedMedia = (accepted?: readonly string[]): Response =>
       )
     : failure(415, "UnsupportedMediaType", "415: Unsupported Media Type", {})
 
+/** None of the forms in which the client would take an answer is one that the server has. */
+export const notAcceptable = (accept: string | undefined): Response =>
+  failure(
+    406,
+    "NotAcceptable",
+    accept?.includes("application/json")
+      ? "only the following media types are accepted: application/json, application/yaml"
+      : "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/json;stream=watch",
+    {}
+  )
+
+/** A body of more bytes than the server reads. */
+export const tooLarge = (limit: number): Response =>
+  failure(413, "RequestEntityTooLarge", `Request entity too large: limit is ${limit}`)
+
 /** A JSON patch with an operation that can't be done. */
 export const unpatchable = failure(
   422,

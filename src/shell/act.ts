@@ -23,20 +23,12 @@ import type { Step } from "../core/plan.ts"
 import { Api, type ApiError, type Kind } from "./api.ts"
 import { CHILDREN } from "./kinds.ts"
 
-/** A step that sends something. */
-export type Work = Extract<
-  Step,
-  { readonly _tag: "Create" | "Change" | "Adopt" | "TakeOver" | "HandOver" | "Switch" | "Delete" }
->
+const WORK = ["Create", "Change", "Adopt", "TakeOver", "HandOver", "Switch", "Delete"] as const
 
-export const isWork = (step: Step): step is Work =>
-  step._tag === "Create" ||
-  step._tag === "Change" ||
-  step._tag === "Adopt" ||
-  step._tag === "TakeOver" ||
-  step._tag === "HandOver" ||
-  step._tag === "Switch" ||
-  step._tag === "Delete"
+/** A step that sends something. */
+export type Work = Extract<Step, { readonly _tag: (typeof WORK)[number] }>
+
+export const isWork = (step: Step): step is Work => WORK.some((tag) => tag === step._tag)
 
 export type Outcome =
   /** the child as the server has it now */

@@ -97,7 +97,13 @@ export class Api extends Context.Tag("Api")<Api, ApiService>() {}
 
 /** The API of the cluster that flags and environment name. Fails, with a message, where they can't be used. */
 export const layer = (access: Access): Layer.Layer<Api, Misconfigured> =>
-  Layer.scoped(Api, target(access, process.env, mounted).pipe(Effect.flatMap(connect), Effect.flatMap((connection) => api(connection))))
+  Layer.scoped(
+    Api,
+    target(access, process.env, mounted).pipe(
+      Effect.flatMap(connect),
+      Effect.flatMap((connection) => api(connection))
+    )
+  )
 
 const requests = series(
   "servicegroup_api_requests_total",
@@ -278,9 +284,7 @@ const text = (asked: Asked, body: Readable, most: number): Effect.Effect<string,
     let size = 0
     // A connection is free one turn of the event loop after its body ended; who asks before that opens another.
     const end = (): void =>
-      void setImmediate(() =>
-        resume(Effect.succeed(Buffer.concat(parts).subarray(0, most).toString("utf8")))
-      )
+      void setImmediate(() => resume(Effect.succeed(Buffer.concat(parts).subarray(0, most).toString("utf8"))))
     body.on("data", (part: Uint8Array) => {
       parts.push(part)
       size += part.length

@@ -302,7 +302,9 @@ const pluginOf = (credential: Credential): Effect.Effect<Plugin, Misconfigured> 
               Effect.timeoutFail({
                 duration: PATIENCE_MS,
                 onTimeout: () =>
-                  new Misconfigured({ message: `${credential.field}: no answer within ${PATIENCE_MS / 1000} s` })
+                  new Misconfigured({
+                    message: `${credential.field}: no answer within ${PATIENCE_MS / 1000} s`
+                  })
               })
             ),
             forget: Effect.sync(() => {

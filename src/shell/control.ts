@@ -11,16 +11,19 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import type * as Scope from "effect/Scope"
 import type { Child } from "../core/child.ts"
+import { earliest } from "../core/instant.ts"
 import type { ChildKind } from "../core/schema.ts"
 import { type Grid, GRID_SELECTOR } from "../core/grid.ts"
 import { isWork } from "./act.ts"
 import { Api } from "./api.ts"
 import type { Unread } from "./decode.ts"
+import type { Desk } from "./desk.ts"
 import { gate } from "./gate.ts"
 import type { Readiness } from "./health.ts"
 import { CHILDREN, GRIDS, NODE } from "./kinds.ts"
 import { type Memory, remember } from "./memory.ts"
 import { type Due, Observed } from "./observed.ts"
+import { prune } from "./prune.ts"
 import { type Queue, queue } from "./queue.ts"
 import { reflect } from "./reflect.ts"
 import { tellUnread } from "./report.ts"
@@ -28,7 +31,7 @@ import { seenChild, type SeenGrid, seenGrid, type SeenNode, seenNode } from "./s
 import { steady } from "./steady.ts"
 import { count, GATHER_MS, tell } from "./tell.ts"
 import { FORGET_MS, think } from "./think.ts"
-import { type Desk, prune, work } from "./work.ts"
+import { work } from "./work.ts"
 
 export interface ControlSettings {
   /** empty: all namespaces */
@@ -47,11 +50,6 @@ const counter = Metric.counter("servicegroup_passes_total", {
   description: "Passes over grids",
   incremental: true
 })
-
-const earliest = (times: readonly (number | undefined)[]): number | undefined => {
-  const known = times.filter((time) => time !== undefined)
-  return known.length === 0 ? undefined : Math.min(...known)
-}
 
 /** The grid that a name of `gridRef` stands for. */
 const named = (ref: string): { readonly kind: Grid["kind"]; readonly key: string } => {
@@ -88,7 +86,7 @@ const pass = (
     yield* tell(desk, after, memory)
     const strangers = [...memory.strangers.values()].map(({ until }) => until)
     const forget = memory.held.size === 0 ? undefined : now + FORGET_MS + 1
-    const pruned = memory.held.get("")?.until
+    const pruned = memory.pruning?.until
     return earliest([after.plan.wakeAt, memory.statusDue, memory.statusAgain, pruned, forget, ...strangers])
   })
 

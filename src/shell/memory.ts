@@ -11,8 +11,10 @@ import type { Told } from "./report.ts"
 
 export interface Memory {
   readonly uid: string
-  /** by name of the child; the empty name stands for the grid's own spec */
+  /** by name of the child */
   readonly held: Map<string, Hold>
+  /** what became of the last removal of unused templates, where it failed */
+  pruning: Hold | undefined
   vanished: Plan["vanished"]
   /** objects with a wanted name that no watch shows, since they lack our label: looked at again when `until` is over */
   readonly strangers: Map<string, { readonly child: Child; readonly until: number }>
@@ -35,6 +37,7 @@ export interface Memory {
 export const remember = (uid: string): Memory => ({
   uid,
   held: new Map(),
+  pruning: undefined,
   vanished: new Map(),
   strangers: new Map(),
   told: new Map(),

@@ -9,7 +9,7 @@ import * as Census from "../core/census.ts"
 import type { Child } from "../core/child.ts"
 import { childKind } from "../core/desired.ts"
 import type { ChildKind } from "../core/schema.ts"
-import { type Grid, gridKey } from "../core/grid.ts"
+import { type Grid, gridKey, mayWant } from "../core/grid.ts"
 import { stableJson } from "../core/json.ts"
 import * as Store from "../core/store.ts"
 import type { SeenGrid, SeenNode } from "./seen.ts"
@@ -156,9 +156,15 @@ export class Observed {
       for (const each of [before, after])
         if (each?.owner !== undefined)
           (quiet ? soon : now).add(gridRef(gridKind, namespaceOf(key) + each.owner.name))
-      // A name that became free, or a child that nobody owns, may concern any grid of the namespace.
+      // A name that became free, or a child that nobody owns, concerns each grid that may want the name.
+      const namespace = namespaceOf(key)
       if (!quiet && after?.owner === undefined)
-        this.addWhere(now, gridKind, (seen) => seen.key.startsWith(namespaceOf(key)))
+        this.addWhere(
+          now,
+          gridKind,
+          ({ key: of, grid }) =>
+            of.startsWith(namespace) && mayWant(grid.metadata.name, key.slice(namespace.length))
+        )
     }
     if (first && store.synced) this.addWhere(now, gridKind, () => true)
     return { now, soon }

@@ -93,7 +93,13 @@ export const tellUnread = (kind: Grid["kind"], { key, uid, message }: Unread) =>
   const slash = key.indexOf("/")
   const metadata = { namespace: key.slice(0, slash), name: key.slice(slash + 1), uid }
   const trouble = `the grid can't be read, and its children stay as they are: ${message}`
-  return begin({ apiVersion: GRID_API, kind, metadata, spec: {} }, new Map(), "Warning", "Unreadable", trouble)
+  return begin(
+    { apiVersion: GRID_API, kind, metadata, spec: {} },
+    new Map(),
+    "Warning",
+    "Unreadable",
+    trouble
+  )
 }
 
 /** Tells that something was done, such as a deletion. */

@@ -14,15 +14,14 @@ import { owns } from "../core/plan.ts"
 import { delay } from "../core/retry.ts"
 import { status, statusDigest, troubles } from "../core/status.ts"
 import { Api } from "./api.ts"
+import { type Desk, takeInGrid } from "./desk.ts"
 import { GRIDS } from "./kinds.ts"
 import type { Memory } from "./memory.ts"
 import { gridRef } from "./observed.ts"
 import { report } from "./report.ts"
-import { type SeenGrid, seenGrid } from "./seen.ts"
+import type { SeenGrid } from "./seen.ts"
 import { steady } from "./steady.ts"
 import type { Thought } from "./think.ts"
-import type { Desk } from "./work.ts"
-import { identity, isMalformed } from "./wire.ts"
 
 /** How long a burst of changes is gathered before its status is looked at. */
 export const GATHER_MS = 200
@@ -70,9 +69,7 @@ const write = (
     memory.statusFailures = 0
     memory.statusWrittenAt = now
     memory.statusWritten = digest
-    const id = identity(answer.right)
-    if (!isMalformed(id))
-      desk.observed.readGrids(grid.kind, [{ _tag: "Written", item: seenGrid(grid.kind)(answer.right, id) }])
+    takeInGrid(desk, grid.kind, answer.right)
   })
 }
 

@@ -14,33 +14,18 @@ import type { Failure } from "../core/retry.ts"
 import type { ChildKind } from "../core/schema.ts"
 import type { Input } from "../core/store.ts"
 import { differences } from "../core/tree.ts"
-import { unusedTemplates } from "../core/workloads.ts"
+import type { Desk } from "./desk.ts"
 import { act, isWork, type Outcome, type Work } from "./act.ts"
 import { Api } from "./api.ts"
 import { each } from "./each.ts"
-import type { Gate } from "./gate.ts"
-import { GRIDS } from "./kinds.ts"
 import type { Memory } from "./memory.ts"
-import { type Due, gridRef, type Observed } from "./observed.ts"
+import { gridRef } from "./observed.ts"
 import { announce } from "./report.ts"
-import { seenChild, type SeenGrid } from "./seen.ts"
+import { seenChild } from "./seen.ts"
 import { series } from "./series.ts"
 import { steady } from "./steady.ts"
 import type { Thought } from "./think.ts"
 import { identity, isMalformed, type Malformed } from "./wire.ts"
-
-/** What acting needs besides the plan. */
-export interface Desk {
-  readonly observed: Observed
-  /** bounds the writes in flight, over all grids */
-  readonly writing: Gate
-  readonly concurrency: number
-  readonly legacy: readonly string[]
-  /** has the grids looked at that a change makes due */
-  readonly wake: (due: Due) => Effect.Effect<void>
-  /** what makes times of day of the times of plans and memories, in milliseconds */
-  readonly offset: number
-}
 
 /** A look and a write later the name is ours, where it became free: within half a minute. */
 const STRANGER_MS = 20_000
@@ -200,38 +185,5 @@ export const work = (desk: Desk, thought: Thought, memory: Memory): Effect.Effec
     const names =
       gone.sort().slice(0, 10).join(", ") + (gone.length > 10 ? ` and ${gone.length - 10} more` : "")
     yield* announce(grid, memory.told, "ChildrenDeleted", `deleted ${names}: no unit wants it any more`)
-  })
-}
-
-/** Removes the pool entries that nobody names, where the grid asks for it. */
-export const prune = (
-  desk: Desk,
-  { grid, key, revision }: SeenGrid,
-  memory: Memory
-): Effect.Effect<void, never, Api> => {
-  const apart = grid.kind === "ServiceGrid" || typeof grid.metadata.deletionTimestamp === "string"
-  const unused = apart ? [] : unusedTemplates(grid)
-  if (unused.length === 0) return Effect.sync(() => void memory.held.delete(""))
-  const { name, namespace } = grid.metadata
-  const templatePool = Object.fromEntries(unused.map((entry) => [entry, null]))
-  const patch = { metadata: { resourceVersion: revision }, spec: { templatePool } }
-  return Effect.gen(function* () {
-    const now = yield* steady
-    const before = memory.held.get("")
-    if (before !== undefined && before.until > now) return
-    const jitter = yield* Random.next
-    const api = yield* Api
-    const answer = yield* Effect.either(
-      desk.writing(
-        api.merge(GRIDS[grid.kind], namespace ?? "", name, patch, { manager: MANAGER })
-      )
-    )
-    const told = { grid: gridRef(grid.kind, key), templates: unused.join(", ") }
-    if (answer._tag === "Right") {
-      memory.held.delete("")
-      return yield* Effect.logInfo("unused templates removed").pipe(Effect.annotateLogs(told))
-    }
-    const about = { failure: answer.left, wanted: told.templates, revision, now, jitter }
-    memory.held.set("", failed(before, about))
   })
 }
