@@ -4,7 +4,18 @@ import { describe, expect, it } from "vitest"
 import { child, type ChildObject, ownership, statusOf, wantedChild } from "../src/core/child.ts"
 import type { Deployment, ManagedFieldsEntry } from "../src/core/kube.ts"
 import { service } from "../src/core/service.ts"
-import { applied, frozen, liveDeployment, podTemplate, RUNS, same, template, web, webService, webSet } from "./given.ts"
+import {
+  applied,
+  frozen,
+  liveDeployment,
+  podTemplate,
+  RUNS,
+  same,
+  template,
+  web,
+  webService,
+  webSet
+} from "./given.ts"
 import { wantedIn } from "./planned.ts"
 import { anyJson, labelKey, poisoned, someUnits } from "./words.ts"
 

@@ -86,7 +86,7 @@ describe("ownedTree", () => {
         const several = (valueAt(sent, containers) as readonly Value[]).length > 1
         expect(ownedDigest(kind, turned) === digestWanted(kind, sent)).toBe(!several)
       }),
-      { numRuns: 2000 }
+      { numRuns: 10_000 }
     )
   })
 
@@ -124,7 +124,7 @@ describe("ownedTree", () => {
         )
         expect(ownedDigest(kind, split)).toBe(digestWanted(kind, sent))
       }),
-      { numRuns: 1000 }
+      { numRuns: 10_000 }
     )
   })
 
@@ -233,7 +233,7 @@ describe("wantedTree", () => {
         expect(digestWanted(kind, sent, memo)).toBe(digestWanted(kind, sent))
         expect(digestWanted(kind, other, memo)).toBe(digestWanted(kind, other))
       }),
-      { numRuns: 2000 }
+      { numRuns: 10_000 }
     )
   })
 
@@ -271,7 +271,7 @@ describe("wantedTree", () => {
         for (const kind of ["Deployment", "StatefulSet", "Service"] as const)
           expect(typeof digestWanted(kind, { metadata, spec })).toBe("string")
       }),
-      { numRuns: 1000 }
+      { numRuns: 10_000 }
     )
   })
 })

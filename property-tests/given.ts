@@ -1,18 +1,16 @@
 /**
- * What core tests are given: nodes, grids, children as the API server stores them, and the words that users choose badly.
+ * What core tests are given: nodes, grids, and children as the API server stores them.
  *
  * Everything is deep-frozen, so that a function which writes to its arguments throws (P14). Nothing here is imported from the
  * product but types: answers are known because the inputs were made for them.
  */
 import { isDeepStrictEqual } from "node:util"
-import fc from "fast-check"
 import { expect } from "vitest"
 import type { Child, Owner, Wanted } from "../src/core/child.ts"
 import type { Desired } from "../src/core/desired.ts"
 import type { DeploymentGrid, ServiceGrid, StatefulSetGrid, WorkloadGridSpec } from "../src/core/grid.ts"
 import type {
   Deployment,
-  Json,
   JsonObject,
   Node,
   ObjectMeta,

@@ -47,7 +47,7 @@ describe("immutable", () => {
         const spec = { ...(sent["spec"] as Fields), template: {}, replicas: 77, strategy: {}, ports: [] }
         expect(immutable(kind, { ...sent, metadata: {}, spec })).toEqual(immutable(kind, sent))
       }),
-      { numRuns: 2000 }
+      { numRuns: 10_000 }
     )
   })
 
@@ -77,7 +77,7 @@ describe("immutable", () => {
         for (const kind of ["Deployment", "StatefulSet", "Service"] as const)
           expect(typeof immutable(kind, { spec })).toBe("object")
       }),
-      { numRuns: 1000 }
+      { numRuns: 10_000 }
     )
   })
 })

@@ -90,7 +90,7 @@ describe("duplicates", () => {
         expect(Array.isArray(duplicates("Deployment", { metadata, spec }))).toBe(true)
         expect(Array.isArray(duplicates("Deployment", pod({ containers: spec as Value })))).toBe(true)
       }),
-      { numRuns: 2000 }
+      { numRuns: 10_000 }
     )
   })
 })

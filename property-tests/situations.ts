@@ -7,7 +7,17 @@ import type { Child, Wanted } from "../src/core/child.ts"
 import type { Refusal } from "../src/core/grid.ts"
 import type { Hold } from "../src/core/hold.ts"
 import type { Step } from "../src/core/plan.ts"
-import { byName, desiring, frozen, frozenMap, NOW, planInput, SECOND, shortChild, shortWanted } from "./given.ts"
+import {
+  byName,
+  desiring,
+  frozen,
+  frozenMap,
+  NOW,
+  planInput,
+  SECOND,
+  shortChild,
+  shortWanted
+} from "./given.ts"
 import { unitsInOrder } from "./words.ts"
 
 export interface Situation {

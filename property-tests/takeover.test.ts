@@ -124,7 +124,7 @@ describe("takeover", () => {
         const once = take([entry(LEGACY, "Update", set)], [HASH, REPLICAS])
         expect(take(once, [HASH, REPLICAS])).toBeUndefined()
       }),
-      { numRuns: 2000 }
+      { numRuns: 10_000 }
     )
   })
 

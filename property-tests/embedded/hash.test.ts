@@ -9,7 +9,7 @@ describe("hash", () => {
         const turned = Object.fromEntries(Object.entries(map).toReversed())
         expect(hash({ inner: turned })).toBe(hash({ inner: map }))
       }),
-      { numRuns: 2000 }
+      { numRuns: 10_000 }
     )
   })
 
@@ -18,7 +18,7 @@ describe("hash", () => {
       fc.property(fc.jsonValue(), (value) => {
         expect(hash(value)).toMatch(/^[bcdfghjklmnpqrstvwxz2456789]{1,10}$/)
       }),
-      { numRuns: 2000 }
+      { numRuns: 10_000 }
     )
   })
 
@@ -30,7 +30,7 @@ describe("hash", () => {
         // 32 bits: two of these in 10,000 pairs would be one in 400,000
         expect(of(one)).not.toBe(of(other))
       }),
-      { numRuns: 2000, seed: 1 }
+      { numRuns: 10_000, seed: 1 }
     )
   })
 
@@ -45,7 +45,7 @@ describe("same", () => {
       fc.property(fc.jsonValue(), (value) => {
         expect(same(value, structuredClone(value))).toBe(true)
       }),
-      { numRuns: 2000 }
+      { numRuns: 10_000 }
     )
   })
 
@@ -56,7 +56,7 @@ describe("same", () => {
           path.reduceRight<unknown>((inner, name) => ({ list: [value, { [`_${name}`]: inner }] }), leaf)
         expect(same(at(1), at(2))).toBe(false)
       }),
-      { numRuns: 2000 }
+      { numRuns: 10_000 }
     )
   })
 

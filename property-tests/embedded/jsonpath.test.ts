@@ -46,7 +46,7 @@ describe("select", () => {
         const path = names.map((each) => `['${each.replace(/[\\']/g, "\\$&")}']`).join("")
         expect(select(parse(path) ?? [], object)).toEqual([value])
       }),
-      { numRuns: 2000 }
+      { numRuns: 10_000 }
     )
   })
 })

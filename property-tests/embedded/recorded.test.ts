@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest"
-import { replay, stories, type Exchange } from "./replay.ts"
+import type { Exchange } from "../recorded/exchange.ts"
+import { replay, stories } from "./replay.ts"
 
 // What a real API server (1.37) answered, asked of the model request by request: code, reason, message, object and
 // managedFields. The stories about the forms of answers over HTTP are told to the server (wire.test.ts).

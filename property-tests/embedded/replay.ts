@@ -10,26 +10,7 @@ import { parse } from "yaml"
 import type { Cluster, Request, Response } from "../../src/embedded/cluster.ts"
 import * as Model from "../../src/embedded/model.ts"
 import { isWatch } from "../../src/embedded/verbs.ts"
-
-interface Call {
-  readonly method: Request["method"]
-  readonly path: string
-  readonly query?: Readonly<Record<string, string>>
-  readonly contentType?: string
-  readonly accept?: string
-  readonly body?: unknown
-  readonly text?: string
-}
-
-export interface Exchange {
-  readonly shows?: string
-  readonly request: Call
-  readonly response: {
-    readonly code: number
-    readonly body: unknown
-    readonly headers?: Readonly<Record<string, string>>
-  }
-}
+import type { Call, Exchange } from "../recorded/exchange.ts"
 
 export interface Story {
   readonly name: string
@@ -42,28 +23,36 @@ export const stories = (): readonly Story[] => {
   return (JSON.parse(file) as { readonly stories: readonly Story[] }).stories
 }
 
-/** A cluster as each recorded story found it: its namespace, a service account, the grids' definitions. */
-export const prepared = (): Cluster => {
+/** What each recorded story found in its cluster: its namespace, a service account, the grids' definitions. */
+export const preparation = (): readonly { readonly path: string; readonly body: unknown }[] => {
+  const folder = new URL("../../manifests/crds/", import.meta.url)
+  const files = readdirSync(folder).map((name) => parse(readFileSync(new URL(name, folder), "utf8")) as Kind)
+  return [
+    { path: "/api/v1/namespaces", body: { metadata: { name: "recorded" } } },
+    { path: "/api/v1/namespaces/recorded/serviceaccounts", body: { metadata: { name: "default" } } },
+    ...files
+      .filter(({ kind }) => kind === "CustomResourceDefinition")
+      .map((body) => ({ path: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", body }))
+  ]
+}
+
+interface Kind {
+  readonly kind: string
+}
+
+/** A cluster as each recorded story found it. */
+const prepared = (): Cluster => {
   let cluster = Model.start(START)
-  const post = (path: string, body: unknown): void => {
+  for (const each of preparation()) {
     const step = Model.step(cluster, {
+      ...each,
       method: "POST",
-      path,
       query: {},
-      body,
       userAgent: "recorder",
       at: START
     })
-    if (step.response.code !== 201) throw new Error(`${path}: ${JSON.stringify(step.response.body)}`)
+    if (step.response.code !== 201) throw new Error(`${each.path}: ${JSON.stringify(step.response.body)}`)
     cluster = step.cluster
-  }
-  post("/api/v1/namespaces", { metadata: { name: "recorded" } })
-  post("/api/v1/namespaces/recorded/serviceaccounts", { metadata: { name: "default" } })
-  const folder = new URL("../../manifests/crds/", import.meta.url)
-  for (const name of readdirSync(folder)) {
-    const crd = parse(readFileSync(new URL(name, folder), "utf8")) as { readonly kind: string }
-    if (crd.kind === "CustomResourceDefinition")
-      post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", crd)
   }
   return Model.compact(cluster, cluster.revision)
 }

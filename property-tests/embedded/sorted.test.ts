@@ -47,7 +47,7 @@ describe("sorted", () => {
         second.reduce(edit, sorted)
         expect([...Sorted.from(sorted, 0)]).toEqual(before)
       }),
-      { numRuns: 2000 }
+      { numRuns: 10_000 }
     )
   })
 })

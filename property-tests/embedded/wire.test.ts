@@ -1,9 +1,9 @@
 import { Effect } from "effect"
-import { readFileSync } from "node:fs"
 import { expect, it } from "vitest"
-import { parse } from "yaml"
 import { controllers } from "../../src/embedded/controllers.ts"
 import { embedded, type Embedded } from "../../src/embedded/server.ts"
+import type { Exchange } from "../recorded/exchange.ts"
+import { preparation, stories } from "./replay.ts"
 
 // What a real API server (1.37) said over HTTP, in stories of which the forms of answers are the point.
 it.each(["tables", "discovery", "negotiation"])(
@@ -17,26 +17,8 @@ it.each(["tables", "discovery", "negotiation"])(
   }
 )
 
-interface Exchange {
-  readonly request: {
-    readonly method: string
-    readonly path: string
-    readonly query?: Readonly<Record<string, string>>
-    readonly accept?: string
-    readonly contentType?: string
-    readonly body?: unknown
-    readonly text?: string
-  }
-  readonly response: { readonly code: number; readonly body: unknown }
-}
-
-const story = (name: string): readonly Exchange[] => {
-  const file = readFileSync(new URL("../recorded/answers.json", import.meta.url), "utf8")
-  const { stories } = JSON.parse(file) as {
-    readonly stories: readonly { readonly name: string; readonly exchanges: readonly Exchange[] }[]
-  }
-  return stories.find((each) => each.name === name)?.exchanges ?? []
-}
+const story = (name: string): readonly Exchange[] =>
+  stories().find((each) => each.name === name)?.exchanges ?? []
 
 interface Told {
   readonly said: unknown
@@ -72,17 +54,11 @@ const told = async (cluster: Embedded, exchanges: readonly Exchange[]): Promise<
   return all
 }
 
-/** What each story found: its namespace, and the grids' definitions. */
+/** Each story finds what the recorded one found. */
 const prepare = ({ request }: Embedded): void => {
-  const post = (path: string, body: unknown): void => {
-    const answer = request({ method: "POST", path, query: {}, contentType: "application/json", body })
+  for (const each of preparation()) {
+    const answer = request({ ...each, method: "POST", query: {}, contentType: "application/json" })
     if (answer.code !== 201) throw new Error(JSON.stringify(answer.body))
-  }
-  post("/api/v1/namespaces", { metadata: { name: "recorded" } })
-  post("/api/v1/namespaces/recorded/serviceaccounts", { metadata: { name: "default" } })
-  for (const name of ["deploymentgrids", "servicegrids", "statefulsetgrids"]) {
-    const file = readFileSync(new URL(`../../manifests/crds/${name}.yaml`, import.meta.url), "utf8")
-    post("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", parse(file))
   }
 }
 

@@ -1,18 +1,6 @@
 /** The built-in kinds that grids meet, Services aside: defaults, what can't be changed, and what is invalid. */
 import * as given from "./given.ts"
-import {
-  apply,
-  apps,
-  configMap,
-  core,
-  deployment,
-  force,
-  get,
-  merge,
-  post,
-  remove,
-  statefulSet
-} from "./given.ts"
+import { apply, apps, configMap, core, deployment, merge, post, remove, statefulSet } from "./given.ts"
 import type { Story } from "./given.ts"
 
 const workloads: Story = {
@@ -112,7 +100,7 @@ const workloads: Story = {
     ]
     await send(merge(set, { spec: { volumeClaimTemplates: claims } }), "volumeClaimTemplates: forbidden")
     await send(
-      apply(set, "us", statefulSet("s", { serviceName: "other", volumeClaimTemplates: claims }), force),
+      apply(set, "us", statefulSet("s", { serviceName: "other", volumeClaimTemplates: claims }), given.force),
       "two of them by apply"
     )
     await send(
@@ -209,7 +197,7 @@ const others: Story = {
       }),
       "running"
     )
-    await send(get(core("pods", "p")))
+    await send(given.get(core("pods", "p")))
     await send(merge(core("pods", "p"), { spec: { nodeName: "other" } }), "a bound pod can't move")
     await send(
       merge(core("pods", "p"), { spec: { containers: [{ name: "main", image: "app:2" }] } }),
@@ -248,7 +236,7 @@ const others: Story = {
       "of an object in another namespace"
     )
     await send(
-      get("/apis/events.k8s.io/v1/namespaces/recorded/events/g.1"),
+      given.get("/apis/events.k8s.io/v1/namespaces/recorded/events/g.1"),
       "the same event in the other group"
     )
     await send(

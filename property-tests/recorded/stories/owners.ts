@@ -1,18 +1,5 @@
 /** Managed fields over time: letting go, handing over, taking over, order, and values that the server completes. */
-import {
-  apply,
-  apps,
-  configMap,
-  core,
-  deployment,
-  force,
-  get,
-  merge,
-  post,
-  put,
-  service,
-  strategic
-} from "./given.ts"
+import { apply, apps, configMap, core, deployment, get, merge, put, strategic } from "./given.ts"
 import * as given from "./given.ts"
 import type { Story } from "./given.ts"
 
@@ -92,7 +79,7 @@ const order: Story = {
     await send(apply(path, "us", env("AEDC")), "another order again")
     const svc = core("services", "s")
     const servicePorts = (list: readonly number[]): unknown =>
-      service("s", { ports: list.map((port) => ({ port, name: `p${port}` })) })
+      given.service("s", { ports: list.map((port) => ({ port, name: `p${port}` })) })
     await send(apply(svc, "us", servicePorts([80, 81, 82])), "Service ports")
     await send(apply(svc, "us", servicePorts([82, 80, 81])), "Service ports in another order")
     const finalizers = (list: readonly string[]): unknown => configMap("m", {}, { finalizers: list })
@@ -110,7 +97,7 @@ const takeover: Story = {
   run: async ({ send }) => {
     const path = apps("deployments", "a")
     const made = await send(
-      post(
+      given.post(
         apps("deployments"),
         deployment("a", { container: { env: [{ name: "OLD", value: "1" }] }, spec: { replicas: 2 } }),
         {
@@ -132,7 +119,7 @@ const takeover: Story = {
       apply(path, "us", deployment("a", { container: { image: "app:2" } })),
       "apply on such an object: before-first-apply"
     )
-    await send(apply(path, "us", deployment("a", { container: { image: "app:2" } }), force), "with force")
+    await send(apply(path, "us", deployment("a", { container: { image: "app:2" } }), given.force), "with force")
     await send(merge(path, { metadata: { managedFields: [] } }, "us"), "an empty list: as if not said")
     await send(merge(path, { metadata: { managedFields: null } }, "us"), "null")
     await send(
