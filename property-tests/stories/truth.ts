@@ -30,6 +30,8 @@ export class Truth {
   blind = Number.NEGATIVE_INFINITY
   readonly #fates = new Map<string, Fate>()
   readonly #graces = new Map<string, number>()
+  /** by uid of a grid: its key, and since when it has it */
+  readonly #keys = new Map<string, { readonly key: string; readonly since: number }>()
   /** uids of all grids that there were, and of those that there are */
   readonly #uids = new Set<string>()
   readonly #alive = new Set<string>()
@@ -61,6 +63,9 @@ export class Truth {
         uid,
         Math.min(this.#graces.get(uid) ?? this.#grace, GRACES[words.grace ?? ""] ?? this.#grace)
       )
+      const before = this.#keys.get(uid)
+      if (before?.key !== words.key)
+        this.#keys.set(uid, { key: words.key, since: before === undefined ? Number.NEGATIVE_INFINITY : now })
       // A grid that is refused as a whole keeps what it has.
       const refused = !/^[a-z./]+$/.test(words.key)
       for (const id of this.#fates.keys()) if (refused && id.startsWith(`${uid}|`)) wanted.add(id)
@@ -162,7 +167,11 @@ export class Truth {
     const fate = this.#fates.get(`${owner ?? ""}|${unitOf(before)}`)
     if (owner === undefined || !this.#uids.has(owner)) return this.#wrong("P3", write, "it is not a grid's")
     if (fate === undefined || this.#isMisled(write)) return
-    if (fate.ended === undefined) return this.#wrong("P2", write, "it was wanted all the time")
+    if (fate.ended === undefined) {
+      // By an older view of the grid and a newer one of the nodes, another key's units were wanted.
+      const since = this.#keys.get(owner)?.since ?? Number.NEGATIVE_INFINITY
+      return at - since < SIGHT_MS ? undefined : this.#wrong("P2", write, "it was wanted all the time")
+    }
     const grace = this.#graces.get(owner) ?? 0
     if (at - fate.ended < grace) this.#wrong("P2", write, `its grace began ${at - fate.ended} ms ago`)
     const known = at - Math.max(fate.since, this.blind)

@@ -4,8 +4,11 @@
 import * as Command from "@effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { randomUUID } from "node:crypto"
+import { hostname } from "node:os"
 import * as Api from "../shell/api.ts"
 import { control } from "../shell/control.ts"
+import { whileLeading } from "../shell/elect.ts"
 import { Readiness, serveHealth } from "../shell/health.ts"
 import { logs, options, type Settings } from "../shell/settings.ts"
 import { version } from "./version.ts"
@@ -15,9 +18,13 @@ const start = (settings: Settings) =>
     Effect.logInfo("servicegroup controller").pipe(
       Effect.annotateLogs({ version, namespace: settings.namespace })
     ),
-    control(settings)
+    settings.lease === undefined
+      ? Effect.scoped(control(settings))
+      : whileLeading(
+          { ...settings.lease, identity: `${hostname()}_${randomUUID()}` },
+          Effect.scoped(control(settings))
+        )
   ).pipe(
-    Effect.scoped,
     Effect.provide(
       Layer.mergeAll(Api.layer(settings), serveHealth(settings.healthAddress)).pipe(
         Layer.provideMerge(Readiness.layer)
@@ -37,6 +44,7 @@ export const controllerCommand = Command.make("controller", { settings: options 
       "  servicegroup controller                                  in a pod, with its own account",
       "  servicegroup controller --kubeconfig ~/.kube/config --log-format text",
       "  servicegroup controller --namespace shop --unit-grace 10m",
+      "  servicegroup controller --lease edge-system/servicegroup-controller   one of several replicas",
       "  SERVICEGROUP_UNIT_GRACE=0s servicegroup controller       each flag has a variable"
     ].join("\n")
   )

@@ -111,7 +111,7 @@ const pageOf = (cluster: Cluster, { resource, query }: Scope, limit: number): Pa
     throw invalidOptions(Status.forbiddenField("resourceVersionMatch", why))
   }
   if (match !== undefined && match !== "Exact" && match !== "NotOlderThan") {
-    throw invalidOptions(Status.unsupported("resourceVersionMatch", match, ["Exact", "NotOlderThan"]))
+    throw invalidOptions(Status.unsupported("resourceVersionMatch", match, ["Exact", "NotOlderThan", ""]))
   }
   if (match === "Exact" && asked === "0") {
     const why = 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'

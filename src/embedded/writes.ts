@@ -87,7 +87,11 @@ const withWarnings = (call: Call, warnings: readonly string[]): Call =>
   warnings.length === 0 ? call : { ...call, warnings: [...call.warnings, ...warnings] }
 
 const stored = (call: Call, cluster: Cluster, placed: Allocated, object: Obj, code: number): Outcome => {
-  if (call.dryRun) return { cluster: call.cluster, response: answer(call, code, object), changes: [] }
+  if (call.dryRun) {
+    // what was made up for the answer isn't made up again
+    const tried = { ...call.cluster, counters: cluster.counters }
+    return { cluster: tried, response: answer(call, code, object), changes: [] }
+  }
   const key = Store.keyOfResource(call.strategy.resource)
   const { cluster: after, change } = Store.written({ ...cluster, ...placed.pool }, key, object)
   return finished(call, { cluster: after, response: answer(call, code, change.object), changes: [change] })

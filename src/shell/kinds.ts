@@ -16,6 +16,8 @@ const kind = (group: string, version: string, plural: string, name: string, name
 export const NODE = kind("", "v1", "nodes", "Node", false)
 export const EVENT = kind("", "v1", "events", "Event")
 
+export const LEASE = kind("coordination.k8s.io", "v1", "leases", "Lease")
+
 export const GRIDS: { readonly [K in Grid["kind"]]: Kind } = {
   DeploymentGrid: kind("superedge.io", "v1", "deploymentgrids", "DeploymentGrid"),
   StatefulSetGrid: kind("superedge.io", "v1", "statefulsetgrids", "StatefulSetGrid"),

@@ -38,6 +38,12 @@ export interface Access {
   readonly context: string
 }
 
+/** The Lease by which one of several replicas leads. */
+export interface LeaseName {
+  readonly namespace: string
+  readonly name: string
+}
+
 export interface Settings extends Access {
   /** empty: all */
   readonly namespace: string
@@ -47,6 +53,8 @@ export interface Settings extends Access {
   /** seconds */
   readonly relistInterval: number
   readonly legacyManager: string
+  /** undefined: off */
+  readonly lease: LeaseName | undefined
   /** undefined: off */
   readonly healthAddress: Address | undefined
   readonly logFormat: "json" | "text"
@@ -117,6 +125,12 @@ const anAddress = (text: string): { readonly value: Address | undefined } | unde
     : undefined
 }
 
+const aLease = (text: string): { readonly value: LeaseName | undefined } | undefined => {
+  if (text === "off") return { value: undefined }
+  const [, namespace, name] = /^([a-z0-9][-a-z0-9]*)\/([a-z0-9][-.a-z0-9]*)$/.exec(text) ?? []
+  return namespace === undefined || name === undefined ? undefined : { value: { namespace, name } }
+}
+
 const aFormat = (text: string): { readonly value: "json" | "text" } | undefined =>
   text === "json" || text === "text" ? { value: text } : undefined
 
@@ -178,6 +192,14 @@ export const legacyManager = setting({
   read: aManager
 })
 
+const lease = setting({
+  flag: "lease",
+  says: "the Lease by which one of several replicas leads, while the others stand by",
+  otherwise: "off",
+  accepts: "namespace/name, or off where there is one replica",
+  read: aLease
+})
+
 const healthAddress = setting({
   flag: "health-address",
   says: "where /livez, /readyz and /metrics are served",
@@ -206,6 +228,7 @@ export const options: Options.Options<Settings> = Options.all({
   concurrency,
   relistInterval,
   legacyManager,
+  lease,
   healthAddress,
   logFormat
 })

@@ -30,7 +30,7 @@ const workloads: Story = {
             }
           }
         },
-        force
+        given.force
       ),
       "the same by apply"
     )
