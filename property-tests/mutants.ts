@@ -172,6 +172,13 @@ const MUTANTS: readonly Mutant[] = [
     caughtBy: ["gate"]
   },
   {
+    name: "a leader that can't renew its lease goes on",
+    file: "src/core/lease.ts",
+    from: "export const DEADLINE_MS = 10_000",
+    to: "export const DEADLINE_MS = 30_000",
+    caughtBy: ["elect"]
+  },
+  {
     name: "errors are swallowed",
     file: "src/shell/work.ts",
     from: "memory.held.set(name, failed(memory.held.get(name), about))",

@@ -127,6 +127,8 @@ export const control = (
       offset: (yield* Clock.currentTimeMillis) - (yield* steady)
     }
     const memories = new Map<string, Memory>()
+    // Who leads again counts anew.
+    yield* Effect.addFinalizer(() => Effect.forEach(memories.values(), (memory) => count(memory, 0)))
     const passes: Queue = yield* queue((ref) => pass(desk, memories, settings.unitGrace, ref))
     const enqueue = ({ now, soon }: Due) =>
       Effect.gen(function* () {

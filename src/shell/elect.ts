@@ -108,7 +108,12 @@ class Candidate {
     return Effect.suspend(() =>
       this.#known === undefined || this.holder !== this.#of.identity
         ? Effect.void
-        : this.#write(this.#known, released).pipe(Effect.timeout("1 second"), Effect.ignore)
+        : this.#write(this.#known, released).pipe(
+            // A finalizer is uninterruptible, but what has its time must be.
+            Effect.interruptible,
+            Effect.timeout("1 second"),
+            Effect.ignore
+          )
     )
   }
 }
@@ -140,7 +145,8 @@ export const whileLeading = <R>(
         Effect.as(Effect.zipRight(tell(error.message, error), readiness.waiting(lease, error.message)), false)
       )
     )
-    const pause = Effect.flatMap(Random.next, (jitter) => Effect.sleep(RETRY_MS * (1 + 0.2 * jitter)))
+    // Less than the 2 s in which a Lease that was let go is to be taken.
+    const pause = Effect.flatMap(Random.next, (jitter) => Effect.sleep(RETRY_MS * (0.7 + 0.2 * jitter)))
     const lead = Effect.raceFirst(work, candidate.kept).pipe(
       Effect.zipRight(tell("no longer leading")),
       Effect.ensuring(candidate.release)
