@@ -44,7 +44,6 @@ class World {
     return {
       list: nothing,
       watch: nothing,
-      create: nothing,
       merge: nothing,
       remove: nothing,
       get: () => way(() => this.lease ?? refused("NotFound", 404)),

@@ -51,7 +51,12 @@ describe("gate", () => {
             )
             yield* Effect.forEach(fibers, Fiber.await)
             const whole = Array.from({ length: most + 1 }, () =>
-              pass(Effect.zipRight(Effect.sync(() => free++), Effect.never))
+              pass(
+                Effect.zipRight(
+                  Effect.sync(() => free++),
+                  Effect.never
+                )
+              )
             )
             yield* Effect.fork(Effect.all(whole, { concurrency: "unbounded" }))
             yield* Effect.sleep(1)

@@ -66,8 +66,7 @@ const bookmark = (revision: number): WatchLine => ({
 const listing = (revision: number, ...items: readonly unknown[]): Page => ({
   revision: String(revision),
   items,
-  continue: undefined,
-  remaining: undefined
+  continue: undefined
 })
 
 const error = (

@@ -9,7 +9,7 @@ import { pathOf } from "../../src/embedded/requests.ts"
 import { ApiError, type ApiService, type Kind, type WatchLine } from "../../src/shell/api.ts"
 import { isMalformed, page } from "../../src/shell/wire.ts"
 
-export type Verb = "list" | "watch" | "get" | "create" | "apply" | "merge" | "remove"
+export type Verb = "list" | "watch" | "get" | "apply" | "merge" | "remove"
 
 /** A request on its way. */
 export interface Asked {
@@ -58,7 +58,7 @@ export const client = (wire: Wire, session: number): ApiService => {
         path: pathOf(
           resourceOf(kind),
           kind.namespaced ? namespace : "",
-          name === "" || verb === "create" ? undefined : name,
+          name === "" ? undefined : name,
           subresource,
           kind.version
         ),
@@ -90,10 +90,6 @@ export const client = (wire: Wire, session: number): ApiService => {
       return wire.lines(asked("watch", kind, { namespace, query }))
     },
     get: (kind, namespace, name) => wire.send(asked("get", kind, { namespace, name })),
-    create: (kind, object) => {
-      const { name, namespace } = object.metadata
-      return wire.send(asked("create", kind, { name, namespace: namespace ?? "", body: object }))
-    },
     apply: (kind, object, { manager, force, subresource }) => {
       const { name, namespace } = object.metadata
       const query = { fieldManager: manager, force: String(force) }
@@ -123,7 +119,6 @@ const METHODS: {
   list: { method: "GET" },
   watch: { method: "GET" },
   get: { method: "GET" },
-  create: { method: "POST", contentType: "application/json" },
   apply: { method: "PATCH", contentType: "application/apply-patch+yaml" },
   merge: { method: "PATCH", contentType: "application/merge-patch+json" },
   remove: { method: "DELETE", contentType: "application/json" }

@@ -45,6 +45,12 @@ export const reallocated = (object: Obj, before: Obj, key: string, pool: Pool): 
   return completed(object, kept, old, key, releasedFor(kept, old, pool))
 }
 
+/** What a dry run hands out: an address and ports that nobody gets. */
+export const pretended = (pool: Pool): Pool => ({
+  ...pool,
+  counters: { ...pool.counters, ip: -1, port: PORTS }
+})
+
 /** The pool after a Service is gone. */
 export const released = (object: Obj, pool: Pool): Pool => {
   let { addresses, ports } = pool
@@ -141,7 +147,10 @@ const completed = (object: Obj, spec: Obj, old: Obj | undefined, key: string, po
   }
   const problems = [...addressProblems(spec)]
   if (problems.length > 0) return { object: withSpec(spec), pool, problems }
-  const [addressed, afterAddress, refused] = withAddress(withFamilies(spec, old), old, key, pool)
+  const families = withFamilies(spec, old)
+  const unserved = familyProblems(families)
+  if (unserved.length > 0) return { object: withSpec(spec), pool, problems: unserved }
+  const [addressed, afterAddress, refused] = withAddress(families, old, key, pool)
   if (refused.length > 0) return { object: withSpec(addressed), pool, problems: refused }
   const taken = takenPorts(addressed, key, pool)
   if (taken.length > 0) return { object: withSpec(addressed), pool, problems: taken }
@@ -149,8 +158,25 @@ const completed = (object: Obj, spec: Obj, old: Obj | undefined, key: string, po
   return { object: withSpec(ported), pool: afterPorts, problems: [] }
 }
 
+/** A headless Service without a selector may have families that the cluster has not. */
+const isBare = (spec: Obj): boolean => isHeadless(spec) && Object.keys(objAt(spec, "selector")).length === 0
+
+const familyProblems = (spec: Obj): readonly Problem[] => {
+  if (isBare(spec)) return []
+  const policy = spec["ipFamilyPolicy"]
+  const dual = "this cluster is not configured for dual-stack services"
+  return [
+    ...(policy === "RequireDualStack" ? [invalidValue("spec.ipFamilyPolicy", policy, dual)] : []),
+    ...listAt(spec, "ipFamilies").flatMap((family, index) =>
+      family === "IPv4"
+        ? []
+        : [invalidValue(`spec.ipFamilies[${index}]`, family, "not configured on this cluster")]
+    )
+  ]
+}
+
 const withFamilies = (spec: Obj, old: Obj | undefined): Obj => {
-  const bare = isHeadless(spec) && Object.keys(objAt(spec, "selector")).length === 0
+  const bare = isBare(spec)
   const before = old?.["ipFamilyPolicy"]
   const policy = spec["ipFamilyPolicy"] ?? before ?? (bare ? "RequireDualStack" : "SingleStack")
   const given = listAt(spec, "ipFamilies")
@@ -209,7 +235,7 @@ const withNodePorts = (spec: Obj, key: string, pool: Pool): readonly [Obj, Pool]
   const wants = isOutside(spec) && spec["allocateLoadBalancerNodePorts"] !== false
   const free = (): number => {
     let { port } = counters
-    do port = (port + 1) % PORTS
+    do port = port < PORTS ? (port + 1) % PORTS : port + 1
     while (Sorted.at(ports, FIRST_PORT + port) !== undefined)
     counters = { ...counters, port }
     return FIRST_PORT + port

@@ -5,7 +5,8 @@
  */
 import { byCode, get, isList, goJson, isObj, objAt, text, withAt, type Obj } from "./json.ts"
 import * as Managers from "./managers.ts"
-import { jsonPatched, mergePatched, strategicPatched } from "./patches.ts"
+import { jsonPatched, patchProblem } from "./jsonpatch.ts"
+import { mergePatched, strategicPatched } from "./patches.ts"
 import { BUILT_IN, PUT_CREATES } from "./served.ts"
 import * as Status from "./status.ts"
 import { Refusal } from "./status.ts"
@@ -50,28 +51,31 @@ const putRead = (call: Call, body: unknown, read: Obj): Outcome => {
   checkName(call, placed)
   const { resource } = call.strategy
   const existing = existingOf(call)
-  if (!existing) {
-    if (call.part === "all" && PUT_CREATES.has(resource.kind) && !resource.custom) {
-      if (text(placed, "metadata", "uid") !== "") throw new Refusal(uidMismatch(call, placed))
-      return create(call, managedFrom(call, call.strategy.empty, placed, body))
-    }
+  if (!existing && (!PUT_CREATES.has(resource.kind) || resource.custom))
     throw new Refusal(Status.notFound(resource, call.name))
-  }
-  const uid = text(placed, "metadata", "uid")
-  if (uid !== "" && uid !== text(existing, "metadata", "uid")) {
-    const { group, plural } = resource
-    const key = [
-      "/registry",
-      group === "" || isBuiltIn(resource.kind, call.strategy.apiVersion) ? "" : group,
-      plural,
-      call.namespace ?? "",
-      call.name
-    ]
-    const at = key.filter((each) => each !== "").join("/")
-    const why = `StorageError: invalid object, Code: 4, Key: ${at}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${uid}, UID in object meta: ${text(existing, "metadata", "uid")}`
-    throw new Refusal(Status.conflict(resource, call.name, why))
-  }
-  return replace(call, existing, managedFrom(call, existing, placed, body))
+  checkUid(call, placed, existing)
+  if (existing) return replace(call, existing, managedFrom(call, existing, placed, body))
+  return create(call, managedFrom(call, call.strategy.empty, placed, body))
+}
+
+/** A uid that a PUT names must be that of the stored object; an absent object has none. */
+const checkUid = (call: Call, object: Obj, existing: Obj | undefined): void => {
+  const [asked, stored] = [text(object, "metadata", "uid"), text(existing, "metadata", "uid")]
+  if (asked === "" || asked === stored) return
+  const { resource } = call.strategy
+  const at = ["/registry", ...keptUnder(call), call.namespace ?? "", call.name].filter((each) => each !== "")
+  // a dry run asks another store
+  const key = call.dryRun ? `/${at.slice(1).join("/")}` : at.join("/")
+  const why = `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${asked}, UID in object meta: ${stored}`
+  throw new Refusal(Status.conflict(resource, call.name, why))
+}
+
+/** Where the server's store keeps a kind. */
+const keptUnder = ({ strategy: { resource, apiVersion } }: Call): readonly string[] => {
+  const { group, kind, plural } = resource
+  if (kind === "Service" && group === "") return ["services", "specs"]
+  if (kind === "Node" && group === "") return ["minions"]
+  return group === "" || isBuiltIn(kind, apiVersion) ? [plural] : [group, plural]
 }
 
 const uidMismatch = (call: Call, object: Obj): ReturnType<typeof Status.conflict> =>
@@ -91,6 +95,8 @@ export const mergePatch = (call: Call, body: unknown, strictness: Strictness): O
 /** PATCH with a JSON patch (RFC 6902). */
 export const jsonPatch = (call: Call, body: unknown, strictness: Strictness): Outcome =>
   patched(call, strictness, (existing) => {
+    const problem = patchProblem(body, strictness !== "Ignore")
+    if (problem !== undefined) throw new Refusal(Status.badRequest(problem))
     const next = jsonPatched(existing, isList(body) ? body : [])
     if (next === undefined) throw new Refusal(Status.unpatchable)
     return next

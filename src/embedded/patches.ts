@@ -1,8 +1,8 @@
 /**
- * The patches that clients send instead of a whole object: JSON merge patch (RFC 7386), JSON patch (RFC 6902) and
- * Kubernetes' strategic merge patch, which finds the items of lists by their merge keys.
+ * The patches that clients send as a part of the object: JSON merge patch (RFC 7386) and Kubernetes' strategic merge
+ * patch, which finds the items of lists by their merge keys.
  */
-import { get, isList, isObj, put, same, withAt, type Draft, type Obj } from "./json.ts"
+import { get, isList, isObj, put, type Draft, type Obj } from "./json.ts"
 import type { ListType, Type } from "./schema.ts"
 
 /** The target with the patch merged in; null takes a key away. */
@@ -16,84 +16,6 @@ export const mergePatched = (target: unknown, patch: unknown): unknown => {
     } else put(out, key, mergePatched(Object.hasOwn(out, key) ? out[key] : undefined, value))
   }
   return out
-}
-
-/** The target after the operations of a JSON patch; undefined where one of them can't be done. */
-export const jsonPatched = (target: unknown, operations: readonly unknown[]): unknown => {
-  let here = target
-  for (const operation of operations) {
-    const next = operated(here, operation)
-    if (next === undefined) return undefined
-    here = next
-  }
-  return here
-}
-
-const operated = (target: unknown, operation: unknown): unknown => {
-  const path = pointer(get(operation, "path"))
-  const from = pointer(get(operation, "from"))
-  const value = get(operation, "value") ?? null
-  const there = path && valueAt(target, path)
-  switch (get(operation, "op")) {
-    case "test":
-      return path && same(there ?? null, value) ? target : undefined
-    case "remove":
-      return path && there !== undefined ? removedAt(target, path) : undefined
-    case "replace":
-      return path && there !== undefined ? placedAt(target, path, value, true) : undefined
-    case "add":
-      return path ? placedAt(target, path, value, false) : undefined
-    case "move":
-    case "copy": {
-      const moved = from && valueAt(target, from)
-      if (!path || !from || moved === undefined) return undefined
-      const base = get(operation, "op") === "move" ? removedAt(target, from) : target
-      return placedAt(base, path, moved, false)
-    }
-    default:
-      return undefined
-  }
-}
-
-const pointer = (path: unknown): readonly string[] | undefined =>
-  typeof path === "string" && (path === "" || path.startsWith("/"))
-    ? path
-        .split("/")
-        .slice(1)
-        .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"))
-    : undefined
-
-const valueAt = (target: unknown, path: readonly string[]): unknown =>
-  path.reduce<unknown>((here, key) => (isList(here) ? here[Number(key)] : get(here, key)), target)
-
-const removedAt = (target: unknown, path: readonly string[]): unknown =>
-  changedAt(target, path, (holder, key) =>
-    isList(holder) ? holder.toSpliced(Number(key), 1) : withAt(holder, [key], undefined)
-  )
-
-const placedAt = (target: unknown, path: readonly string[], value: unknown, replaces: boolean): unknown =>
-  path.length === 0
-    ? value
-    : changedAt(target, path, (holder, key) => {
-        if (!isList(holder)) return isObj(holder) ? withAt(holder, [key], value) : undefined
-        const index = key === "-" ? holder.length : Number(key)
-        return Number.isInteger(index) && index >= 0 && index <= holder.length
-          ? holder.toSpliced(index, replaces ? 1 : 0, value)
-          : undefined
-      })
-
-/** The target with what holds the last key of a path changed; undefined where the path leads nowhere. */
-const changedAt = (
-  target: unknown,
-  path: readonly string[],
-  change: (holder: unknown, key: string) => unknown
-): unknown => {
-  const [key, ...rest] = path
-  if (key === undefined) return undefined
-  if (rest.length === 0) return change(target, key)
-  const inner = changedAt(isList(target) ? target[Number(key)] : get(target, key), rest, change)
-  if (inner === undefined) return undefined
-  return isList(target) ? target.with(Number(key), inner) : withAt(target, [key], inner)
 }
 
 /** The target after a strategic merge patch. */

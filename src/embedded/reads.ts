@@ -4,7 +4,7 @@
  */
 import type { Change, Cluster, KubeObject, Request, Resource, Response, Watch, WatchLine } from "./cluster.ts"
 import { get, objAt, text, withAt, type Obj } from "./json.ts"
-import { fieldSelector, labelSelector } from "./selectors.ts"
+import { fieldSelector, fieldTerms, labelSelector } from "./selectors.ts"
 import * as Sorted from "./sorted.ts"
 import * as Status from "./status.ts"
 import { Refusal } from "./status.ts"
@@ -20,16 +20,18 @@ interface Scope {
 
 type Accepts = (object: unknown) => boolean
 
-const filterOf = ({ resource, namespace, query }: Scope): Accepts => {
-  const labels = query["labelSelector"] ?? ""
-  const matches = labelSelector(labels)
-  if (typeof matches !== "function") throw new Refusal(Status.badRequest(matches.problem))
-  const fields = fieldSelector(
-    Store.keyOfResource(resource),
-    resource.namespaced,
-    query["fieldSelector"] ?? ""
-  )
-  if (typeof fields !== "function") throw new Refusal(Status.badRequest(fields.problem))
+/** `check` judges the other options: after what can't be read, before fields that the kind has not. */
+const filterOf = ({ resource, namespace, query }: Scope, check: () => void): Accepts => {
+  const refuse = (problem: string): never => {
+    throw new Refusal(Status.badRequest(problem))
+  }
+  const matches = labelSelector(query["labelSelector"] ?? "")
+  if (typeof matches !== "function") return refuse(matches.problem)
+  const terms = fieldTerms(query["fieldSelector"] ?? "")
+  if ("problem" in terms) return refuse(terms.problem)
+  check()
+  const fields = fieldSelector(Store.keyOfResource(resource), resource.namespaced, terms)
+  if (typeof fields !== "function") return refuse(fields.problem)
   return (object) =>
     (namespace === undefined || text(object, "metadata", "namespace") === namespace) &&
     matches(objAt(object, "metadata", "labels")) &&
@@ -62,7 +64,7 @@ export const checkRevision = (cluster: Cluster, query: Request["query"]): void =
 /** The answer to a list. */
 export const list = (cluster: Cluster, scope: Scope): Response => {
   const { resource, namespace, query } = scope
-  const accepts = filterOf(scope)
+  const accepts = filterOf(scope, () => checkMatch(query))
   const limit = Number(query["limit"] ?? 0)
   const page = pageOf(cluster, scope, limit)
   const bounded = limit > 0 && query["resourceVersion"] !== "0"
@@ -100,12 +102,9 @@ const withoutKind = (object: KubeObject): unknown => {
 const token = (revision: number, start: string): string =>
   Buffer.from(JSON.stringify({ v: "meta.k8s.io/v1", rv: revision, start })).toString("base64url")
 
-const pageOf = (cluster: Cluster, { resource, query }: Scope, limit: number): Page => {
-  const now = Store.objectsOf(cluster, Store.keyOfResource(resource))
-  const latest: Page = { objects: now, revision: cluster.revision, start: "" }
+const checkMatch = (query: Request["query"]): void => {
   const match = query["resourceVersionMatch"]
   const asked = query["resourceVersion"] ?? ""
-  if (query["continue"]) return continued(cluster, resource, query["continue"], latest, asked)
   if (match !== undefined && asked === "") {
     const why = "resourceVersionMatch is forbidden unless resourceVersion is provided"
     throw invalidOptions(Status.forbiddenField("resourceVersionMatch", why))
@@ -117,6 +116,14 @@ const pageOf = (cluster: Cluster, { resource, query }: Scope, limit: number): Pa
     const why = 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
     throw invalidOptions(Status.forbiddenField("resourceVersionMatch", why))
   }
+}
+
+const pageOf = (cluster: Cluster, { resource, query }: Scope, limit: number): Page => {
+  const now = Store.objectsOf(cluster, Store.keyOfResource(resource))
+  const latest: Page = { objects: now, revision: cluster.revision, start: "" }
+  const match = query["resourceVersionMatch"]
+  const asked = query["resourceVersion"] ?? ""
+  if (query["continue"]) return continued(cluster, resource, query["continue"], latest, asked)
   const revision = revisionOf(asked, (why) => Status.badRequest(`invalid resource version: ${why}`))
   if (revision > cluster.revision) throw new Refusal(Status.tooLargeVersion(revision, cluster.revision))
   const exact = match === "Exact" || (match === undefined && limit > 0 && revision > 0)
@@ -179,11 +186,10 @@ const nameOf = ({ metadata: { namespace, name } }: KubeObject): string =>
 /** A watch on a resource, with the lines that it begins with. */
 export const watch = (cluster: Cluster, scope: Scope): Watch => {
   const { query, resource } = scope
-  const accepts = filterOf(scope)
+  const wanted = query["sendInitialEvents"] === "true"
+  const accepts = filterOf(scope, () => checkInitial(query, wanted))
   const asked = query["resourceVersion"] ?? ""
   const revision = revisionOf(asked, Status.internal)
-  const wanted = query["sendInitialEvents"] === "true"
-  checkInitial(query, wanted)
   const told = lineOf(Store.keyOfResource(resource), accepts)
   const from = wanted || revision === 0 ? cluster.revision : revision
   const seconds = Number(query["timeoutSeconds"] ?? 0)
@@ -275,7 +281,9 @@ const tooOld = (revision: number, compacted: number): WatchLine => ({
 
 const bookmarkOf = (resource: Resource, revision: number, ends: boolean): WatchLine => {
   const { empty } = strategyOf(resource)
+  const counts = resource.group === "apps" && resource.scale
   const annotations = ends ? { annotations: { "k8s.io/initial-events-end": "true" } } : {}
-  const object: Obj = { ...empty, metadata: { resourceVersion: String(revision), ...annotations } }
+  const metadata = { resourceVersion: String(revision), ...annotations }
+  const object: Obj = { ...(counts ? withAt(empty, ["spec", "replicas"], 0) : empty), metadata }
   return { type: "BOOKMARK", object }
 }

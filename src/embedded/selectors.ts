@@ -44,7 +44,8 @@ class Words {
 const joinNotEqual = (words: readonly string[], word: string): string[] =>
   word === "=" && words.at(-1) === "!" ? [...words.slice(0, -1), "!="] : [...words, word]
 
-const OPERATORS = ["in", "notin", "=", "==", "!=", "gt", "lt"]
+const OPERATORS = ["in", "notin", "=", "==", "!=", ">", "<"]
+const OPERATORS_TOLD = ["in", "notin", "=", "==", "!=", "gt", "lt"]
 const ENDS = ["", ",", "(", ")"]
 
 const requirement = (words: Words): Test | Unread => {
@@ -59,14 +60,31 @@ const requirement = (words: Words): Test | Unread => {
   if (after === "" || after === ",") return (labels) => Object.hasOwn(labels, key)
   const operator = words.next()
   if (!OPERATORS.includes(operator))
-    return { problem: `found '${operator}', expected: ${OPERATORS.join(", ")}` }
+    return { problem: `found '${operator}', expected: ${OPERATORS_TOLD.join(", ")}` }
   if (operator !== "in" && operator !== "notin") {
     const value = words.peek() === "" || words.peek() === "," ? "" : words.next()
-    return member(key, [value], operator !== "!=")
+    return operator === ">" || operator === "<"
+      ? compared(key, value, operator)
+      : member(key, [value], operator !== "!=")
   }
   const values = listed(words)
   return "problem" in values ? values : member(key, values, operator === "in")
 }
+
+const compared = (key: string, value: string, operator: ">" | "<"): Test | Unread => {
+  const wanted = integer(value)
+  if (wanted === undefined) {
+    const why = "for 'Gt', 'Lt' operators, the value must be an integer"
+    return { problem: `values[0][${key}]: Invalid value: ${JSON.stringify(value)}: ${why}` }
+  }
+  return (labels) => {
+    const label = Object.hasOwn(labels, key) ? integer(labels[key]) : undefined
+    return label !== undefined && (operator === ">" ? label > wanted : label < wanted)
+  }
+}
+
+const integer = (value: unknown): bigint | undefined =>
+  typeof value === "string" && /^[+-]?\d+$/.test(value) ? BigInt(value.replace("+", "")) : undefined
 
 const listed = (words: Words): readonly string[] | Unread => {
   const open = words.next()
@@ -135,31 +153,41 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   ]
 }
 
-/** A field selector of a request, or why it can't be used. */
-export const fieldSelector = (
-  resource: string,
-  namespaced: boolean,
-  selector: string
-): ((object: unknown) => boolean) | { readonly problem: string } => {
-  const tests: ((object: unknown) => boolean)[] = []
+/** One term of a field selector. */
+interface Term {
+  readonly field: string
+  readonly wanted: boolean
+  readonly value: string
+}
+
+/** The terms of a field selector (`metadata.name=a,spec.type!=NodePort`), or why it can't be read. */
+export const fieldTerms = (selector: string): readonly Term[] | Unread => {
+  const terms: Term[] = []
   for (const part of selector.split(",").filter((each) => each !== "")) {
     const match = /^([^=!]+)(==|=|!=)(.*)$/.exec(part)
     if (!match) return { problem: `invalid selector: '${selector}'; can't understand '${part}'` }
     const [, field = "", operator, value = ""] = match
-    const known = [
-      "metadata.name",
-      ...(namespaced ? ["metadata.namespace"] : []),
-      ...(FIELDS[resource] ?? [])
-    ]
-    if (!known.includes(field)) {
-      const own = FIELDS[resource] !== undefined || resource.includes(".")
-      const names = known.map((each) => JSON.stringify(each)).join(", ")
-      if (own) return { problem: `field label not supported: ${field}` }
-      return { problem: `${JSON.stringify(field)} is not a known field selector: only ${names}` }
-    }
-    tests.push((object) => (fieldOf(object, field) === value) === (operator !== "!="))
+    terms.push({ field, wanted: operator !== "!=", value })
   }
-  return (object) => tests.every((test) => test(object))
+  return terms
+}
+
+/** What the terms select of a resource, or which of their fields it has not. */
+export const fieldSelector = (
+  resource: string,
+  namespaced: boolean,
+  terms: readonly Term[]
+): ((object: unknown) => boolean) | Unread => {
+  const own = FIELDS[resource]
+  const known = ["metadata.name", ...(namespaced ? ["metadata.namespace"] : []), ...(own ?? [])]
+  const unknown = terms.find(({ field }) => !known.includes(field))?.field
+  if (unknown !== undefined) {
+    if (own !== undefined || resource.includes("."))
+      return { problem: `field label not supported: ${unknown}` }
+    const names = known.map((each) => JSON.stringify(each)).join(", ")
+    return { problem: `${JSON.stringify(unknown)} is not a known field selector: only ${names}` }
+  }
+  return (object) => terms.every(({ field, wanted, value }) => (fieldOf(object, field) === value) === wanted)
 }
 
 const fieldOf = (object: unknown, field: string): string => {

@@ -294,6 +294,7 @@ const lease = (object: Obj): readonly Problem[] => {
 const configMap = (object: Obj, before: Obj | undefined): readonly Problem[] => {
   if (!before || before["immutable"] !== true) return []
   const fixed = ["data", "binaryData"].filter((field) => !semantic(object[field], before[field]))
+  if (object["immutable"] !== true) fixed.push("immutable")
   return fixed.map((field) => forbiddenField(field, "field is immutable when `immutable` is set"))
 }
 

@@ -8,7 +8,7 @@ import { admitted } from "./admission.ts"
 import { keyOf, type Change, type Cluster, type Resource, type Response } from "./cluster.ts"
 import { definitionChanged } from "./definitions.ts"
 import { get, isObj, listAt, objAt, same, text, withAt, type Obj } from "./json.ts"
-import { allocated, reallocated, released, type Allocated } from "./addresses.ts"
+import { allocated, pretended, reallocated, released, type Allocated } from "./addresses.ts"
 import * as Status from "./status.ts"
 import { Refusal } from "./status.ts"
 import * as Store from "./store.ts"
@@ -59,12 +59,14 @@ const warned = (call: Call, response: Response): Response => ({
 /** Stores a new object. */
 export const create = (call: Call, given: Obj): Outcome => {
   const { resource } = call.strategy
-  const [named, cluster] = withName(call, withoutSystemFields(given))
+  const [named, cluster] = withName(call, withoutSystemFields(given, call.dryRun ? SHOWN : SYSTEM))
   const [owned, afterUid] = withIdentity(call, admitted(cluster, resource, named), cluster)
   const name = text(owned, "metadata", "name")
-  const placed = isService(resource)
-    ? allocated(owned, keyOf(call.namespace, name), afterUid)
-    : unallocated(owned, afterUid)
+  // a PUT of a status that creates the Service hands nothing out
+  const placed =
+    isService(resource) && call.part === "all"
+      ? allocated(owned, keyOf(call.namespace, name), call.dryRun ? pretended(afterUid) : afterUid)
+      : unallocated(owned, afterUid)
   refuseInvalid(call, placed.object, placed.problems)
   const object = call.strategy.created(placed.object)
   refuseInvalid(call, object, call.strategy.problems(object, undefined, "all"))
@@ -107,17 +109,13 @@ const poolOf = ({ addresses, ports, counters }: Cluster): Allocated["pool"] => (
   counters
 })
 
-const SYSTEM = [
-  "uid",
-  "creationTimestamp",
-  "deletionTimestamp",
-  "deletionGracePeriodSeconds",
-  "selfLink",
-  "resourceVersion"
-]
+/** What the server says itself; a dry run answers the resourceVersion that it was given. */
+const SHOWN = ["uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"]
 
-const withoutSystemFields = (object: Obj): Obj => {
-  const meta = Object.entries(objAt(object, "metadata")).filter(([key]) => !SYSTEM.includes(key))
+const SYSTEM = [...SHOWN, "resourceVersion"]
+
+const withoutSystemFields = (object: Obj, fields: readonly string[]): Obj => {
+  const meta = Object.entries(objAt(object, "metadata")).filter(([key]) => !fields.includes(key))
   return withAt(object, ["metadata"], Object.fromEntries(meta))
 }
 
@@ -134,7 +132,12 @@ export const replace = (call: Call, existing: Obj, given: Obj): Outcome => {
   const kept = withSystemFields(withVersion(call, existing, given), existing)
   const placed =
     isService(strategy.resource) && part === "all"
-      ? reallocated(kept, existing, keyOf(call.namespace, call.name), cluster)
+      ? reallocated(
+          kept,
+          existing,
+          keyOf(call.namespace, call.name),
+          call.dryRun ? pretended(cluster) : cluster
+        )
       : unallocated(kept, cluster)
   refuseInvalid(call, placed.object, placed.problems)
   const whole = strategy.replaced(placed.object, existing, part)

@@ -1,5 +1,5 @@
 /**
- * The Kubernetes API as a service: list, watch, get, create, apply, merge, remove. Raw JSON in, raw JSON out.
+ * The Kubernetes API as a service: list, watch, get, apply, merge, remove. Raw JSON in, raw JSON out.
  *
  * *Guarantees*: every failure is an ApiError with one of nine reasons, made here alone; an interrupted request is
  * aborted. Beside the watches, at most 32 requests are under way at a time. Anything but a watch ends within 30 s.
@@ -69,7 +69,6 @@ export interface ApiService {
   /** Bookmarks are asked for. An ERROR line, such as 410 in the middle of the stream, fails it. */
   readonly watch: (kind: Kind, o: WatchOptions) => Stream.Stream<WatchLine, ApiError>
   readonly get: (kind: Kind, namespace: string, name: string) => Effect.Effect<unknown, ApiError>
-  readonly create: (kind: Kind, object: KubeObject) => Effect.Effect<unknown, ApiError>
   /** Server-side apply of the whole of what the manager wants. */
   readonly apply: (
     kind: Kind,
@@ -163,8 +162,6 @@ export const api = (connection: Connection, patience = PATIENCE_MS): Effect.Effe
         return Stream.unwrapScoped(Effect.map(open(asked), ({ body }) => lines(asked, body)))
       },
       get: (kind, namespace, name) => ask(reading("get", kind, namespace, name, {})),
-      create: (kind, object) =>
-        ask(writing("POST", "create", kind, object.metadata.namespace ?? "", "", {}, object)),
       apply: (kind, object, { manager, force, subresource }) => {
         const { namespace, name } = object.metadata
         const query = { fieldManager: manager, force: String(force) }
@@ -224,7 +221,7 @@ const reading = (verb: string, kind: Kind, namespace: string, name: string, quer
 })
 
 const writing = (
-  method: "POST" | "PATCH" | "DELETE",
+  method: "PATCH" | "DELETE",
   verb: string,
   kind: Kind,
   namespace: string,

@@ -1,7 +1,7 @@
 /**
  * A counter for each combination of label values.
  */
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 
 /** Counts one more of what the values say, given in the order of the labels. The counter of a combination is made once: it costs more than counting. */

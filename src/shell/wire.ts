@@ -36,8 +36,6 @@ export interface Page {
   readonly revision: string
   readonly items: readonly unknown[]
   readonly continue: string | undefined
-  /** how many items are left after this page, where the server says so */
-  readonly remaining: number | undefined
 }
 
 export type WatchLine =
@@ -103,12 +101,11 @@ export const page = (body: unknown): Page | Malformed => {
   if (!Array.isArray(read)) return malformed(`items is ${brief(items)}, a list was expected`)
   const revision = revisionOf(body)
   if (revision === undefined) return malformed("the list has no metadata.resourceVersion")
-  const { continue: token, remainingItemCount } = isObject(metadata) ? metadata : {}
+  const { continue: token } = isObject(metadata) ? metadata : {}
   return {
     revision,
     items: read as readonly unknown[],
-    continue: typeof token === "string" && token !== "" ? token : undefined,
-    remaining: typeof remainingItemCount === "number" ? remainingItemCount : undefined
+    continue: typeof token === "string" && token !== "" ? token : undefined
   }
 }
 
