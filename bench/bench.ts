@@ -10,9 +10,10 @@
  */
 import { against } from "./cluster.ts"
 import { core } from "./core.ts"
-import { flags, prepare } from "./processes.ts"
+import { cluster, flags, prepare } from "./processes.ts"
+import { real } from "./real.ts"
 
-const known = ["core", "cluster", "small"]
+const known = ["core", "cluster", "small", "real"]
 const asked = process.argv.slice(2)
 const wrong = asked.find((name) => !known.includes(name))
 if (wrong !== undefined) {
@@ -25,12 +26,16 @@ const show = (title: string, figures: readonly (readonly [string, string])[]): v
   for (const [what, figure] of figures) console.log(`  ${what.padEnd(50)} ${figure}`)
 }
 
-const wants = (name: string): boolean => asked.includes(name) || (asked.length === 0 && name !== "small")
+/** What is measured where nothing is named. */
+const usual = ["core", "cluster"]
+const wants = (name: string): boolean => asked.includes(name) || (asked.length === 0 && usual.includes(name))
 
 console.log(`node ${process.version}; controller flags: ${flags.join(" ")}`)
 if (wants("core")) show("The pure core", core())
-if (wants("cluster") || wants("small")) {
-  await prepare()
-  if (wants("small")) show("The controller (small)", await against(4, 100))
-  if (wants("cluster")) show("The controller", await against(20, 1000))
+if (wants("cluster") || wants("small") || wants("real")) await prepare()
+if (wants("small")) show("The controller (small)", await against(cluster, 4, 100))
+if (wants("cluster")) show("The controller", await against(cluster, 20, 1000))
+if (wants("real")) {
+  show("The controller on a real API server", await against(real, 20, 200))
+  show("The controller on a real API server", await against(real, 20, 1000))
 }

@@ -1,17 +1,18 @@
 /**
- * The controller against an embedded cluster in another process: time beside the bare loop, requests, memory.
+ * The controller against a cluster in other processes, embedded or real: time beside the bare loop, requests, memory.
  */
 import type { ChildProcess } from "node:child_process"
 import { once } from "node:events"
 import { readFileSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
-import { bare, cluster, type Cluster, controller } from "./processes.ts"
+import { bare, type Cluster, controller } from "./processes.ts"
 
 type Figures = readonly (readonly [string, string])[]
 
-const rss = (process: ChildProcess): number => {
+/** MB of resident memory, at the moment or at most so far. */
+const rss = (process: ChildProcess, field: "VmRSS" | "VmHWM"): number => {
   const status = readFileSync(`/proc/${process.pid}/status`, "utf8")
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024
+  return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1]) / 1024
 }
 
 /** Seconds of CPU that a process has used (fields 14 and 15 of proc(5) stat, in hundredths). */
@@ -23,7 +24,7 @@ const cpu = (process: ChildProcess): number => {
 /** Waits until that many children are there; gives the seconds since `from`. */
 const until = async (served: Cluster, children: number, from: number): Promise<number> => {
   for (;;) {
-    if ((await served.counts()).children >= children) return (performance.now() - from) / 1000
+    if ((await served.children()) >= children) return (performance.now() - from) / 1000
     if (performance.now() - from > 600_000) throw new Error(`no ${children} children after 10 minutes`)
     await sleep(100)
   }
@@ -34,8 +35,11 @@ interface Run {
   readonly cpu: number
 }
 
-const bareRun = async (grids: number, units: number): Promise<Run> => {
-  const served = await cluster(units)
+/** Makes a fresh cluster with so many units. */
+export type Open = (units: number) => Promise<Cluster>
+
+const bareRun = async (open: Open, grids: number, units: number): Promise<Run> => {
+  const served = await open(units)
   const loop = bare(served.kubeconfig, grids, units)
   const { stdout, stdin } = loop
   if (stdout === null || stdin === null) throw new Error("no pipe to the bare loop")
@@ -46,21 +50,22 @@ const bareRun = async (grids: number, units: number): Promise<Run> => {
   const seconds = await until(served, grids * units, from)
   const used = cpu(loop) - before
   loop.kill("SIGKILL")
-  served.stop()
+  await served.stop()
   return { seconds, cpu: used }
 }
 
 interface ControllerRun extends Run {
   readonly idleMb: number
   readonly fullMb: number
+  readonly peakMb: number
   readonly requests: Readonly<Record<string, number>>
 }
 
-const controllerRun = async (grids: number, units: number): Promise<ControllerRun> => {
-  const served = await cluster(units)
+const controllerRun = async (open: Open, grids: number, units: number): Promise<ControllerRun> => {
+  const served = await open(units)
   const process = controller(served.kubeconfig)
   await sleep(10_000)
-  const idleMb = rss(process)
+  const idleMb = rss(process, "VmRSS")
   const before = cpu(process)
   const from = performance.now()
   await served.tell({ _tag: "Grids", number: grids, image: "registry.example/echo:1" })
@@ -68,21 +73,22 @@ const controllerRun = async (grids: number, units: number): Promise<ControllerRu
   await sleep(5000)
   const used = cpu(process) - before
   await sleep(25_000)
-  const fullMb = rss(process)
-  const { requests } = await served.counts()
+  const fullMb = rss(process, "VmRSS")
+  const peakMb = rss(process, "VmHWM")
+  const requests = await served.requests()
   process.kill("SIGTERM")
   await once(process, "exit")
-  served.stop()
-  return { seconds, cpu: used, idleMb, fullMb, requests }
+  await served.stop()
+  return { seconds, cpu: used, idleMb, fullMb, peakMb, requests }
 }
 
 const ratio = (a: number, b: number): string => (a / b).toFixed(2)
 
 /** Figures at a number of grids and units: time and CPU beside the bare loop, requests, memory. */
-export const against = async (grids: number, units: number): Promise<Figures> => {
-  const plain = await bareRun(grids, units)
-  const ours = await controllerRun(grids, units)
-  const again = await bareRun(grids, units)
+export const against = async (open: Open, grids: number, units: number): Promise<Figures> => {
+  const plain = await bareRun(open, grids, units)
+  const ours = await controllerRun(open, grids, units)
+  const again = await bareRun(open, grids, units)
   const bareSeconds = (plain.seconds + again.seconds) / 2
   const bareCpu = (plain.cpu + again.cpu) / 2
   const children = grids * units
@@ -102,7 +108,10 @@ export const against = async (grids: number, units: number): Promise<Figures> =>
     ],
     ["  requests but lists and watches", asked.map(([what, n]) => `${n} ${what}`).join(", ")],
     ["  memory (RSS) idle", `${ours.idleMb.toFixed(0)} MB`],
-    [`  memory (RSS) with ${children} children`, `${ours.fullMb.toFixed(0)} MB`],
+    [
+      `  memory (RSS) with ${children} children`,
+      `${ours.fullMb.toFixed(0)} MB, ${ours.peakMb.toFixed(0)} MB at most`
+    ],
     ["  a child costs", `${(((ours.fullMb - ours.idleMb) * 1024) / children).toFixed(2)} KB`]
   ]
 }

@@ -25,8 +25,11 @@ process.on("exit", () => rmSync(folder, { recursive: true, force: true }))
 export interface Cluster {
   readonly kubeconfig: string
   readonly tell: (order: Order) => Promise<unknown>
-  readonly counts: () => Promise<Counts>
-  readonly stop: () => void
+  /** how many there are */
+  readonly children: () => Promise<number>
+  /** verb and resource -> requests so far */
+  readonly requests: () => Promise<Readonly<Record<string, number>>>
+  readonly stop: () => Promise<void>
 }
 
 const kubeconfig = (server: string): string => {
@@ -54,11 +57,16 @@ export const cluster = async (units: number, each = 1): Promise<Cluster> => {
     return told
   }
   await tell({ _tag: "Nodes", units, each })
+  const counts = async (): Promise<Counts> => (await tell({ _tag: "Counts" })) as Counts
   return {
     kubeconfig: kubeconfig(url),
     tell,
-    counts: async () => (await tell({ _tag: "Counts" })) as Counts,
-    stop: () => child.kill("SIGKILL")
+    children: async () => (await counts()).children,
+    requests: async () => (await counts()).requests,
+    stop: () => {
+      child.kill("SIGKILL")
+      return Promise.resolve()
+    }
   }
 }
 

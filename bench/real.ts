@@ -1,0 +1,60 @@
+/**
+ * A real API server and etcd to measure against, without the controllers that Kubernetes has: see cluster-tests/control-plane.ts.
+ */
+import { join } from "node:path"
+import { controlPlane } from "../cluster-tests/control-plane.ts"
+import { grid, nodes } from "./grids.ts"
+import type { Cluster } from "./processes.ts"
+import type { Order } from "./served.ts"
+
+const CRDS = join(import.meta.dirname, "../manifests/crds")
+
+/** verb and resource -> requests, of the API server's own metric apiserver_request_total; without watches. */
+const counted = (metrics: string): ReadonlyMap<string, number> => {
+  const found = new Map<string, number>()
+  for (const [, labels = "", value] of metrics.matchAll(/^apiserver_request_total\{([^}]*)\} (\S+)/gm)) {
+    const label = (name: string): string => new RegExp(`[,{]?${name}="([^"]*)"`).exec(labels)?.[1] ?? ""
+    const subresource = label("subresource") === "" ? "" : `/${label("subresource")}`
+    const what = `${label("verb").toLowerCase()} ${label("resource")}${subresource}`
+    found.set(what, (found.get(what) ?? 0) + Number(value))
+  }
+  return found
+}
+
+/** A fresh API server with so many units of one node each. */
+export const real = async (units: number): Promise<Cluster> => {
+  const plane = await controlPlane({ controllers: "none" })
+  const asked = async (method: string, path: string, body?: unknown, type?: string): Promise<unknown> => {
+    const { code, body: answer } = await plane.client.ask(method, path, body, type)
+    if (code >= 300) throw new Error(`${method} ${path}: ${code} ${JSON.stringify(answer)}`)
+    return answer
+  }
+  await plane.kubectl(["apply", "-k", CRDS])
+  await plane.kubectl(["wait", "--for=condition=Established", "crd", "--all", "--timeout=30s"])
+  for (const node of nodes(units)) await asked("POST", "/api/v1/nodes", node)
+  const grids = async (number: number, image: string): Promise<void> => {
+    for (let i = 0; i < number; i++) {
+      const { apiVersion, kind, metadata, spec } = grid(i, image)
+      const { name, namespace, labels } = metadata
+      const path = `/apis/superedge.io/v1/namespaces/default/deploymentgrids/${name}?fieldManager=bench&force=true`
+      const body = { apiVersion, kind, metadata: { name, namespace, labels }, spec }
+      await asked("PATCH", path, body, "application/apply-patch+yaml")
+    }
+  }
+  return {
+    kubeconfig: plane.kubeconfig,
+    tell: async (order: Order) => {
+      if (order._tag === "Grids") await grids(order.number, order.image)
+      return "done"
+    },
+    children: async () => {
+      const { items, metadata } = (await asked("GET", "/apis/apps/v1/deployments?limit=1")) as {
+        readonly items: readonly unknown[]
+        readonly metadata: { readonly remainingItemCount?: number }
+      }
+      return items.length + (metadata.remainingItemCount ?? 0)
+    },
+    requests: async () => Object.fromEntries(counted(String(await asked("GET", "/metrics")))),
+    stop: plane.stop
+  }
+}
