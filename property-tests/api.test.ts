@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Metric from "effect/Metric"
 import * as Stream from "effect/Stream"
+import { Readable } from "node:stream"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import type { FailureReason } from "../src/core/retry.ts"
@@ -316,6 +317,18 @@ describe("writes", () => {
       const watched = yield* Stream.runCollect(client.watch(nodes, { revision: "5", timeoutSeconds: 300 }))
       expect([...watched]).toHaveLength(1)
       yield* until("their end", () => server.open.size === 0)
+    })
+  )
+
+  live("fail where the answer ended before it was read", () =>
+    Effect.gen(function* () {
+      const body = new Readable({ read: () => undefined })
+      body.destroy()
+      const client = yield* api({
+        server: "https://gone",
+        exchange: () => Effect.succeed({ status: 200, headers: {}, body })
+      })
+      expect(yield* failing(client.get(nodes, "", "n"))).toMatchObject({ reason: "Unavailable", code: 0 })
     })
   )
 

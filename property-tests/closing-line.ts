@@ -3,6 +3,7 @@
  * control plane were skipped.
  */
 import type { Reporter, TestModule } from "vitest/node"
+import { binaries, CONTROL_PLANE } from "../cluster-tests/binaries.ts"
 
 export default class ClosingLine implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
@@ -17,10 +18,10 @@ export default class ClosingLine implements Reporter {
         if (state === "skipped" && module.moduleId.includes("/cluster-tests/")) cluster++
       }
     }
-    if (cluster > 0)
-      process.stdout.write(
-        `\n${cluster} cluster tests were skipped: npm run cluster:tools builds the control plane that they need\n`
-      )
+    const found = binaries(CONTROL_PLANE)
+    // others were left out by the caller
+    if (cluster > 0 && found._tag === "Missing")
+      process.stdout.write(`\n${cluster} cluster tests were skipped: ${found.reason}\n`)
     const skipped = count.skipped + count.pending
     process.stdout.write(`\n${count.passed} passed, ${count.failed} failed, ${skipped} skipped\n`)
   }

@@ -64,6 +64,7 @@ class World {
 const readiness = Readiness.of({
   waiting: () => Effect.void,
   ready: () => Effect.void,
+  gone: () => Effect.void,
   report: Effect.succeed({ ready: true, lines: [] })
 })
 

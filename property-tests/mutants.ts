@@ -244,7 +244,7 @@ const MUTANTS: readonly Mutant[] = [
   {
     name: "what the server forgot is not listed again",
     file: "src/shell/reflect.ts",
-    from: "if (!resumes) this.#listAt = Number.NEGATIVE_INFINITY",
+    from: "      this.#lost = true\n      this.#listAt = Number.NEGATIVE_INFINITY\n",
     to: "",
     caughtBy: SETTLE
   },
@@ -269,6 +269,7 @@ const copy = (): string => {
   for (const each of [
     "src",
     "property-tests",
+    "cluster-tests",
     "manifests",
     "package.json",
     "tsconfig.json",

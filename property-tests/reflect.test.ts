@@ -283,6 +283,30 @@ describe("reflect", () => {
     })
   )
 
+  virtual("P10 goes on watching where a list that is due by time alone fails, and lists again later", () =>
+    Effect.gen(function* () {
+      const script = new Script()
+      script.list = (_, n) => (n === 1 ? Effect.fail(error("Unavailable", 503)) : Effect.succeed(listing(7)))
+      const run = yield* started(script, { relistSeconds: 60 })
+      yield* pass("61 seconds")
+      expect(script.asked).toEqual(["list 100", "watch 7", "list 100", "watch 7"])
+      yield* pass("31 seconds")
+      expect(script.asked.slice(4)).toEqual(["list 100", "watch 7"])
+      expect(run.told.length).toBe(2)
+    })
+  )
+
+  virtual("says nothing of a kind that nobody reflects any more", () =>
+    Effect.gen(function* () {
+      const script = new Script()
+      script.list = () => Effect.fail(error("Unavailable", 503))
+      const run = yield* started(script)
+      expect((yield* run.readiness.report).lines).toHaveLength(1)
+      yield* Fiber.interrupt(run.fiber)
+      expect((yield* run.readiness.report).lines).toEqual([])
+    })
+  )
+
   virtual("opens a watch again that said nothing for 90 s, and not one that sends bookmarks", () =>
     Effect.gen(function* () {
       const script = new Script()

@@ -57,6 +57,7 @@ let first: Cluster | undefined
 const quiet = Readiness.of({
   waiting: () => Effect.void,
   ready: () => Effect.void,
+  gone: () => Effect.void,
   report: Effect.succeed({ ready: true, lines: [] })
 })
 

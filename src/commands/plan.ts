@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import type { ChildObject } from "../core/child.ts"
 import { childKind } from "../core/desired.ts"
 import type { Grid } from "../core/grid.ts"
+import { isObject } from "../core/json.ts"
 import type { Node } from "../core/kube.ts"
 import * as Api from "../shell/api.ts"
 import { CHILDREN, GRIDS, NODE } from "../shell/kinds.ts"
@@ -30,6 +31,7 @@ const isGrid = ({ object }: Manifest): boolean => Object.hasOwn(GRIDS, object.ki
 
 const inNamespace = (grid: Grid): Grid => ({
   ...grid,
+  spec: isObject(grid.spec) ? grid.spec : {},
   metadata: { ...grid.metadata, namespace: grid.metadata.namespace ?? "default" }
 })
 

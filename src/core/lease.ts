@@ -12,7 +12,7 @@ import { isObject } from "./json.ts"
 export const DURATION_S = 15
 /** Milliseconds after which a leader that can't renew stops. */
 export const DEADLINE_MS = 10_000
-/** Milliseconds between two looks of a candidate, and between two renewals. */
+/** Milliseconds between two renewals. */
 export const RETRY_MS = 2000
 
 /** What one candidate knows of the Lease; times in milliseconds by its own steady clock. */
@@ -33,7 +33,7 @@ const partOf = (raw: unknown, name: string): { readonly [field: string]: unknown
   return isObject(part) ? part : {}
 }
 
-/** What a candidate knows after a look: `raw` is the Lease as the API gave it, `undefined` where there is none. */
+/** What a candidate knows after a look at `now`, in milliseconds by its steady clock: `raw` is the Lease as the API gave it, `undefined` where there is none. */
 export const known = (before: Known | undefined, raw: unknown, now: number): Known => {
   const { resourceVersion } = partOf(raw, "metadata")
   const spec = partOf(raw, "spec")

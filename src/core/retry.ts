@@ -55,7 +55,7 @@ const paces: { readonly [R in Exclude<FailureReason, "Invalid">]: Pace } = {
 
 const minutes5 = 300_000
 
-/** A server that asks for more than an hour is mistaken, and timers of more than 24 days fire at once. */
+/** A server that asks for more than an hour is mistaken, and timers of more than 24 days never ring. */
 const mostAsked = 3_600_000
 
 const asked = (failure: Failure | undefined): number => {

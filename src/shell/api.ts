@@ -2,7 +2,8 @@
  * The Kubernetes API as a service: list, watch, get, apply, merge, remove. Raw JSON in, raw JSON out.
  *
  * *Guarantees*: every failure is an ApiError with one of nine reasons, made here alone; an interrupted request is
- * aborted. Beside the watches, at most 32 requests are under way at a time. Anything but a watch ends within 30 s.
+ * aborted. Beside the watches, at most 32 requests are under way at a time. Anything but a watch ends within 30 s of its turn, or within
+ * 60 s where the server says 401 first.
  * A line of a watch that can't be read is passed on as such, and the lines after it still come.
  * *Assumes*: a Connection sends a request once, or twice after a 401.
  * *Does not*: retry (core/retry.ts says when, the callers do), decode objects, cache.
@@ -131,13 +132,15 @@ export const api = (connection: Connection, patience = PATIENCE_MS): Effect.Effe
         Effect.tapError(() => requests(asked.verb, asked.kind.kind, "0")),
         Effect.flatMap((reply) => (reply.status < 300 ? Effect.succeed(reply) : refused(asked, reply)))
       )
-    const ask = (asked: Asked): Effect.Effect<unknown, ApiError> =>
-      open({ ...asked, patience }).pipe(
+    const ask = (asked: Asked): Effect.Effect<unknown, ApiError> => {
+      const answered = open({ ...asked, patience }).pipe(
         Effect.flatMap((reply) => text(asked, reply.body, Number.POSITIVE_INFINITY)),
         Effect.flatMap((body) => parsed(asked, body)),
-        Effect.scoped,
-        inTurn
+        Effect.scoped
       )
+      // Who leads must be able to say so, however many requests wait.
+      return asked.kind.kind === "Lease" ? answered : inTurn(answered)
+    }
     return {
       list: (kind, o) => {
         const asked = reading("list", kind, kind.namespaced ? (o.namespace ?? "") : "", "", {
@@ -277,6 +280,9 @@ const bytes = (asked: Asked, body: Readable): Stream.Stream<Uint8Array, ApiError
 /** The text of a body, cut at so many bytes. */
 const text = (asked: Asked, body: Readable, most: number): Effect.Effect<string, ApiError> =>
   Effect.async((resume) => {
+    // What ended before anybody listened tells nobody any more.
+    if (body.destroyed)
+      return resume(Effect.fail(brokeOff(asked, body.errored ?? "it was closed before its end")))
     const parts: Uint8Array[] = []
     let size = 0
     // A connection is free one turn of the event loop after its body ended; who asks before that opens another.

@@ -93,7 +93,10 @@ export const connect = (target: Target): Effect.Effect<Connection, Misconfigured
 
     const adopt = (material: Material, now: number): void => {
       const pool = sameTls(live.material, material) ? live.pool : open(material)
-      if (pool !== live.pool) retire(live.pool)
+      if (pool !== live.pool) {
+        retire(live.pool)
+        pools.delete(live.pool)
+      }
       live = { pool, material, readAt: now, suspect: false }
     }
     const renew = Effect.gen(function* () {
@@ -158,7 +161,7 @@ const answered = (target: Target, { pool, material }: Live, exchange: Exchange) 
     const { method, path, headers, body, patience } = exchange
     const { protocol, hostname, port, pathname } = new URL(target.server)
     const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) }
-    const request = (protocol === "https:" ? https : http).request({
+    const request = outgoing(protocol === "https:" ? https : http, {
       agent: pool,
       protocol,
       // The brackets of an IPv6 address belong to the URL alone.
@@ -168,6 +171,7 @@ const answered = (target: Target, { pool, material }: Live, exchange: Exchange) 
       method,
       headers: { ...material.headers, ...headers, ...length } as http.OutgoingHttpHeaders
     })
+    if (request instanceof Unreachable) return resume(Effect.fail(request))
     // A timer of the runtime's own: a fiber that waits would cost as much as the request.
     const wait = patience ?? PATIENCE_MS
     let late: { readonly destroy: (error: Error) => unknown } = request
@@ -186,6 +190,15 @@ const answered = (target: Target, { pool, material }: Live, exchange: Exchange) 
     request.end(body)
     return Effect.sync(() => request.destroy())
   })
+
+/** A token or a name with a line break in it makes no header. */
+const outgoing = (by: typeof http | typeof https, options: https.RequestOptions) => {
+  try {
+    return by.request(options)
+  } catch (error) {
+    return new Unreachable({ message: `the request can't be made: ${why(error)}` })
+  }
+}
 
 const why = (error: unknown): string => {
   if (error instanceof AggregateError && error.message === "") return error.errors.map(why).join("; ")

@@ -79,7 +79,7 @@ const pass = (
     yield* work(desk, think(desk.observed, seen, memory, { unitGrace, now: yield* steady }), memory)
     yield* prune(desk, seen, memory)
     const latest = desk.observed.grid(kind, key)
-    if (latest === undefined) return undefined
+    if (latest?.uid !== memory.uid) return undefined
     const now = yield* steady
     const after = think(desk.observed, latest, memory, { unitGrace, now })
     if (after.plan.steps.some(isWork)) return now

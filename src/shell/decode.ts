@@ -45,7 +45,7 @@ const unreads = series(
   "objects and watch lines that could not be read, by kind",
   ["kind"]
 )
-/** So many objects are remembered as reported; beyond that some are reported again. */
+/** So many objects are remembered as reported; beyond that all of them are reported again. */
 const mostReported = 1000
 
 export class Decoder<A extends Stored> {

@@ -2,16 +2,17 @@
  * One of several replicas works, the others stand by: a Lease says which.
  *
  * Guarantees: the work runs only while the Lease is ours, and is interrupted 5 s before another may take it; whoever is stopped in good
- * order lets the Lease go, so that the next one begins at its next look. Standing by costs a request every 2 s, leading one as well.
- * Assumes that clocks run equally fast, and that the work ends at once when it is interrupted. Where that fails, two
- * work at once for a while: the controller does no harm then, since each of its writes names what it was planned from.
+ * order lets the Lease go, so that the next one begins at its next look. Standing by costs a request in less than 2 s, leading one every 2 s.
+ * Assumes that clocks run equally fast, that nobody else writes the Lease, and that the work ends at once when it is interrupted. Where
+ * that fails, two work at once for a while: the controller's writes then still find the child that they are meant for, by uid, or
+ * nothing; an older template may come back for the moment that it takes to be set right.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 import { MANAGER } from "../core/child.ts"
 import { DEADLINE_MS, type Known, known, mayTake, released, RETRY_MS, taken } from "../core/lease.ts"
-import { Api, type ApiError } from "./api.ts"
+import { Api, ApiError } from "./api.ts"
 import { Readiness } from "./health.ts"
 import { LEASE } from "./kinds.ts"
 import { steady } from "./steady.ts"
@@ -95,7 +96,8 @@ class Candidate {
         const left = this.left(yield* steady)
         if (left <= 0) return
         const ours = yield* this.attempt().pipe(
-          Effect.timeout(left),
+          // A connection that hangs leaves time for a second one.
+          Effect.timeout(Math.min(left, DEADLINE_MS / 2)),
           Effect.orElseSucceed(() => false)
         )
         if (!ours && this.holder !== this.#of.identity && this.holder !== "") return
@@ -105,20 +107,36 @@ class Candidate {
 
   /** Lets the Lease go, where it is ours; within a second or not at all. */
   get release(): Effect.Effect<void, never, Api> {
+    return this.#letGo.pipe(
+      // What was interrupted in the middle of a renewal knows an older revision than there is.
+      Effect.catchAll(() => Effect.zipRight(this.#look(), this.#letGo)),
+      // A finalizer is uninterruptible, but what has its time must be.
+      Effect.interruptible,
+      Effect.timeout("1 second"),
+      Effect.ignore
+    )
+  }
+
+  get #letGo(): Effect.Effect<unknown, ApiError, Api> {
     return Effect.suspend(() =>
       this.#known === undefined || this.holder !== this.#of.identity
         ? Effect.void
-        : this.#write(this.#known, released).pipe(
-            // A finalizer is uninterruptible, but what has its time must be.
-            Effect.interruptible,
-            Effect.timeout("1 second"),
-            Effect.ignore
-          )
+        : this.#write(this.#known, released)
     )
   }
 }
 
-/** Runs the work while the Lease is ours, again and again: it is interrupted when the Lease is lost. */
+const unanswered = new ApiError({
+  reason: "Unavailable",
+  code: 0,
+  message: `no answer within ${DEADLINE_MS / 2000} s`,
+  request: "lease"
+})
+
+/**
+ * Runs the work while the Lease is ours, again and again: it is interrupted when the Lease is lost. Failures of the API are told (log, and
+ * readiness as `lease namespace/name`, which a standby is ready by) and ridden out; a defect of the work ends it.
+ */
 export const whileLeading = <R>(
   election: Election,
   work: Effect.Effect<never, never, R>
@@ -137,6 +155,10 @@ export const whileLeading = <R>(
         return Effect.annotateLogs(log, { lease: `${namespace}/${name}`, identity })
       })
     const look = candidate.attempt().pipe(
+      Effect.timeoutFail({
+        duration: DEADLINE_MS / 2,
+        onTimeout: () => unanswered
+      }),
       Effect.tap((ours) =>
         ours ? tell("leading") : tell(`standing by: ${candidate.holder || "nobody"} leads`)
       ),
@@ -147,11 +169,9 @@ export const whileLeading = <R>(
     )
     // Less than the 2 s in which a Lease that was let go is to be taken.
     const pause = Effect.flatMap(Random.next, (jitter) => Effect.sleep(RETRY_MS * (0.7 + 0.2 * jitter)))
-    const lead = Effect.raceFirst(work, candidate.kept).pipe(
-      Effect.zipRight(tell("no longer leading")),
-      Effect.ensuring(candidate.release)
+    const lead = Effect.zipRight(Effect.raceFirst(work, candidate.kept), tell("no longer leading"))
+    const turn = Effect.flatMap(look, (ours) =>
+      ours ? Effect.zipRight(Effect.ensuring(lead, candidate.release), pause) : pause
     )
-    return yield* Effect.forever(
-      Effect.flatMap(look, (ours) => (ours ? Effect.zipRight(lead, pause) : pause))
-    )
+    return yield* Effect.ensuring(Effect.forever(turn), candidate.release)
   })

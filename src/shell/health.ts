@@ -2,7 +2,7 @@
  * What the kubelet and Prometheus ask: /livez, /readyz, /metrics.
  *
  * *Guarantees*: /livez answers while the process works, /readyz 200 only after everything that registered is
- * ready, and then stays so; its body says what is waited for, and what is in trouble. Both answer while the API
+ * ready, and then stays so until something else registers (a standby that begins to lead has lists to wait for); its body says what is waited for, and what is in trouble. Both answer while the API
  * server is away. /metrics is Prometheus text 0.0.4. The server ends with its scope, open connections too.
  * *Assumes*: whoever waits for something registers it before the server is asked.
  * *Does not*: authenticate; serve anything else.
@@ -25,6 +25,8 @@ export interface ReadinessService {
   readonly waiting: (name: string, why: string) => Effect.Effect<void>
   /** It is ready, and in no trouble. */
   readonly ready: (name: string) => Effect.Effect<void>
+  /** Nobody looks after it any more. */
+  readonly gone: (name: string) => Effect.Effect<void>
   readonly report: Effect.Effect<Report>
 }
 
@@ -45,6 +47,7 @@ export class Readiness extends Context.Tag("Readiness")<Readiness, ReadinessServ
         waiting: (name, why) =>
           set(name, (before) => (before?.ready === true ? { ready: true, why } : { ready: false, why })),
         ready: (name) => set(name, () => ({ ready: true, why: undefined })),
+        gone: (name) => Ref.update(states, (all) => new Map([...all].filter(([each]) => each !== name))),
         report: Effect.map(Ref.get(states), report)
       }
     })

@@ -33,7 +33,7 @@ const gridKindOf = {
 const namespaceOf = (key: string): string => key.slice(0, key.indexOf("/") + 1)
 
 /** Whether a grid changed otherwise than in its status. */
-const edited = (before: SeenGrid, after: SeenGrid): boolean => {
+export const edited = (before: SeenGrid, after: SeenGrid): boolean => {
   const own = ({ grid: { metadata } }: SeenGrid): string =>
     stableJson([metadata.generation, metadata.labels, metadata.annotations, metadata.deletionTimestamp])
   return before.uid !== after.uid || own(before) !== own(after)

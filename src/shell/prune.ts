@@ -26,16 +26,16 @@ export const prune = (
   const { name, namespace } = grid.metadata
   const templatePool = Object.fromEntries(unused.map((entry) => [entry, null]))
   const patch = { metadata: { resourceVersion: revision }, spec: { templatePool } }
+  const told = { grid: gridRef(grid.kind, key), templates: unused.join(", ") }
   return Effect.gen(function* () {
     const now = yield* steady
     const before = memory.pruning
-    if (before !== undefined && before.until > now) return
+    if (before !== undefined && before.until > now && before.wanted === told.templates) return
     const jitter = yield* Random.next
     const api = yield* Api
     const answer = yield* Effect.either(
       desk.writing(api.merge(GRIDS[grid.kind], namespace ?? "", name, patch, { manager: MANAGER }))
     )
-    const told = { grid: gridRef(grid.kind, key), templates: unused.join(", ") }
     if (answer._tag === "Right") {
       memory.pruning = undefined
       takeInGrid(desk, grid.kind, answer.right)
@@ -43,5 +43,9 @@ export const prune = (
     }
     const about = { failure: answer.left, wanted: told.templates, revision, now, jitter }
     memory.pruning = failed(before, about)
+    const error = answer.left.message
+    yield* Effect.logWarning("unused templates were not removed").pipe(
+      Effect.annotateLogs({ ...told, error })
+    )
   })
 }

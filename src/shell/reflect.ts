@@ -34,6 +34,8 @@ export interface Reflection<A extends Stored> extends Decoding<A> {
 }
 
 const pageSize = 100
+/** Milliseconds after which a relist that failed is tried again. */
+const RELIST_AGAIN_MS = 30_000
 /** Milliseconds without a line after which a watch is opened again. */
 const SILENCE_MS = 90_000
 /** Milliseconds after which a watch has shown that all is well, and failures are counted anew. */
@@ -64,6 +66,8 @@ class Reflector<A extends Stored> {
   /** the newest revision that was seen, in a list, an event or a bookmark */
   #last: string | undefined
   #listAt = Number.NEGATIVE_INFINITY
+  /** whether events may be gone, so that only a list tells what there is */
+  #lost = true
   /** when the watch said something last, by the steady clock */
   #heardAt = 0
   /** failures in a row */
@@ -88,13 +92,20 @@ class Reflector<A extends Stored> {
     return Effect.zipRight(
       this.#readiness.waiting(this.#name, "the first list is not complete"),
       Effect.forever(Effect.suspend(() => this.#round()))
+    ).pipe(
+      Effect.ensuring(
+        Effect.zipRight(
+          this.#readiness.gone(this.#name),
+          Metric.set(Metric.tagged(up, "kind", this.#name), 0)
+        )
+      )
     )
   }
 
   /** A list where one is due, then a watch to its end, then the pause that its end asks for. */
   #round(): Effect.Effect<void> {
     const once = Effect.gen(this, function* () {
-      if ((yield* steady) >= this.#listAt) yield* this.#list()
+      if ((yield* steady) >= this.#listAt) yield* this.#listed
       const opened = yield* steady
       const due = Effect.as(Effect.sleep(this.#listAt - opened), true)
       const watched = Effect.as(this.#watch(), false)
@@ -116,6 +127,21 @@ class Reflector<A extends Stored> {
     })
   }
 
+  /** A list; where it fails although the watch was well, the watch goes on, and the list is tried again later. */
+  get #listed(): Effect.Effect<void, Failure> {
+    return Effect.catchIf(
+      this.#list(),
+      (failure) => !this.#lost && resumable(failure),
+      (failure) =>
+        Effect.zipRight(
+          this.#failed(failure),
+          Effect.map(steady, (now) => {
+            this.#listAt = now + RELIST_AGAIN_MS
+          })
+        )
+    )
+  }
+
   #pause(failure: Failure | undefined): Effect.Effect<void> {
     return Effect.flatMap(Random.next, (jitter) => Effect.sleep(reconnect(failure, this.#attempt++, jitter)))
   }
@@ -123,8 +149,10 @@ class Reflector<A extends Stored> {
   #failed(failure: Failure): Effect.Effect<void> {
     // Where the server is out of reach or asks for patience, nothing is lost: the watch resumes. Anything else
     // may mean that events are gone.
-    const resumes = failure.reason === "Unavailable" || failure.reason === "Slow"
-    if (!resumes) this.#listAt = Number.NEGATIVE_INFINITY
+    if (!resumable(failure)) {
+      this.#lost = true
+      this.#listAt = Number.NEGATIVE_INFINITY
+    }
     const why = words(this.#of.kind, failure)
     const news = why !== this.#told
     this.#told = why
@@ -163,6 +191,7 @@ class Reflector<A extends Stored> {
       yield* this.#deliver([{ _tag: "Listed", revision, items, unread }], revision)
       const interval = this.#of.relistSeconds * 1000 * (0.8 + 0.2 * (yield* Random.next))
       this.#listAt = (yield* steady) + Math.round(interval)
+      this.#lost = false
       yield* lists(this.#name)
       yield* this.#well
     })
@@ -278,6 +307,9 @@ interface Listing<A> {
   readonly items: readonly A[]
   readonly unread: readonly string[]
 }
+
+/** Whether nothing is lost by a failure: a watch goes on where it was. */
+const resumable = ({ reason }: Failure): boolean => reason === "Unavailable" || reason === "Slow"
 
 /** `deploymentgrids.superedge.io`, `nodes` */
 const nameOf = ({ plural, group }: Kind): string => (group === "" ? plural : `${plural}.${group}`)

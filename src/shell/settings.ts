@@ -95,15 +95,18 @@ const setting = <A>(o: Setting<A>): Options.Options<A> => {
 const aText = (text: string): { readonly value: string } => ({ value: text })
 
 const aDuration =
-  (least: number) =>
+  (least: number, most: number) =>
   (text: string): { readonly value: number } | undefined => {
     const value = duration(text)
-    return value !== undefined && value >= least ? { value } : undefined
+    return value !== undefined && value >= least && value <= most ? { value } : undefined
   }
+
+/** Seconds; timers of more than 24 days never ring. */
+const DAY_S = 86_400
 
 const aCount = (text: string): { readonly value: number } | undefined => {
   const value = /^\d{1,4}$/.test(text) ? Number(text) : 0
-  return value >= 1 && value <= 1024 ? { value } : undefined
+  return value >= 1 && value <= 32 ? { value } : undefined
 }
 
 const aNamespace = (text: string): { readonly value: string } | undefined =>
@@ -165,14 +168,14 @@ export const unitGrace = setting({
   says: "how long a unit that lost its last node keeps its workload",
   otherwise: "60s",
   accepts: `${someDurations}, 0s`,
-  read: aDuration(0)
+  read: aDuration(0, Number.POSITIVE_INFINITY)
 })
 
 const concurrency = setting({
   flag: "concurrency",
   says: "how many writes of children, grids and statuses are under way at most",
   otherwise: "16",
-  accepts: "a number from 1 to 1024",
+  accepts: "a number from 1 to 32",
   read: aCount
 })
 
@@ -180,8 +183,8 @@ const relistInterval = setting({
   flag: "relist-interval",
   says: "how often everything is listed again, in case that a watch has lost an event",
   otherwise: "10m",
-  accepts: `${someDurations}, at least 1s`,
-  read: aDuration(1)
+  accepts: `${someDurations}, from 1s to 24h`,
+  read: aDuration(1, DAY_S)
 })
 
 export const legacyManager = setting({

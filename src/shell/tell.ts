@@ -26,6 +26,8 @@ import type { Thought } from "./think.ts"
 /** How long a burst of changes is gathered before its status is looked at. */
 export const GATHER_MS = 200
 const EVERY_MS = 1000
+/** A status that the server calls invalid is tried again after this. */
+const INVALID_MS = 60_000
 /** A status that someone alters on its way in is written again after this. */
 const AGAIN_MS = 300_000
 
@@ -62,7 +64,10 @@ const write = (
     const answer = yield* Effect.either(desk.writing(apply))
     const now = yield* steady
     if (answer._tag === "Left") {
-      memory.statusDue = now + delay(answer.left, memory.statusFailures++, yield* Random.next)
+      const wait = delay(answer.left, memory.statusFailures++, yield* Random.next)
+      // What the server calls invalid may be well with what is told next: an edit must not wait for minutes.
+      const most = answer.left.reason === "Invalid" ? INVALID_MS : wait
+      memory.statusDue = now + Math.max(EVERY_MS, Math.min(wait, most))
       const told = { grid: gridRef(grid.kind, key), error: answer.left.message }
       return yield* Effect.logWarning("the status was not written").pipe(Effect.annotateLogs(told))
     }

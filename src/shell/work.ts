@@ -19,7 +19,7 @@ import { act, isWork, type Outcome, type Work } from "./act.ts"
 import type { Api } from "./api.ts"
 import { each } from "./each.ts"
 import type { Memory } from "./memory.ts"
-import { gridRef } from "./observed.ts"
+import { edited, gridRef } from "./observed.ts"
 import { announce } from "./report.ts"
 import { seenChild } from "./seen.ts"
 import { series } from "./series.ts"
@@ -138,8 +138,8 @@ const learn = (desk: Desk, task: Task, outcome: Outcome) =>
 const isStale = (desk: Desk, step: Work, { seen, units }: Thought): boolean => {
   const latest = desk.observed.grid(seen.grid.kind, seen.key)
   return (
-    latest?.uid !== seen.uid ||
-    latest.grid.metadata.generation !== seen.grid.metadata.generation ||
+    latest === undefined ||
+    edited(seen, latest) ||
     (step._tag === "Delete" && desk.observed.units(latest.grid) !== units)
   )
 }
