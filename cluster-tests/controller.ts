@@ -1,0 +1,95 @@
+/** The built controller as a process, let in by the token of the manifest's own ServiceAccount. */
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { isSeq, parseAllDocuments } from "yaml"
+import { kubeconfigOf, type ControlPlane } from "./control-plane.ts"
+import { GivenUp, until } from "./deadline.ts"
+import { done } from "./kubectl.ts"
+import { type Daemon, daemon, freePorts, lastWords } from "./processes.ts"
+
+const ROOT = join(import.meta.dirname, "..")
+/** The manifest's account, as namespace:name. */
+export const ACCOUNT = "edge-system:servicegroup-controller"
+
+/** Applies CRDs, account, roles and the controller's Deployment, as a person would. */
+export const deployed = async (plane: ControlPlane): Promise<void> => {
+  // one call may ask for a kind before the server offers it, hence the CRDs first
+  await done(plane.kubectl(["apply", "-k", join(ROOT, "manifests/crds")]))
+  await done(plane.kubectl(["wait", "--for=condition=Established", "crd", "--all", "--timeout=30s"]))
+  await done(plane.kubectl(["apply", "-k", join(ROOT, "manifests/controller")]))
+}
+
+export interface Controller extends Daemon {
+  /** is there when it has listed all that it needs; fails when it ends before */
+  readonly ready: () => Promise<void>
+}
+
+let started = 0
+
+/** A controller of its own under an account, as namespace:name; `flags` come after those of the manifest. */
+export const controller = async (
+  plane: ControlPlane,
+  account: string,
+  flags: readonly string[]
+): Promise<Controller> => {
+  const name = `controller-${++started}`
+  const [namespace = "", user = ""] = account.split(":")
+  const token = await done(
+    plane.kubectl(["create", "token", user, "--namespace", namespace, "--duration=24h"])
+  )
+  const kubeconfig = join(plane.folder, `${name}.kubeconfig`)
+  writeFileSync(kubeconfig, kubeconfigOf({ ...plane.access, token: token.trim() }))
+  const [health] = await freePorts(1)
+  const [command, program] = [process.execPath, join(bundle(plane.folder), "controller.mjs")]
+  const address = `127.0.0.1:${health}`
+  const process_ = daemon(
+    name,
+    [
+      command,
+      ...v8Flags(),
+      program,
+      "--kubeconfig",
+      kubeconfig,
+      "--health-address",
+      address,
+      "--log-format",
+      "json",
+      ...flags
+    ],
+    {
+      folder: plane.folder,
+      log: join(plane.folder, `${name}.log`),
+      env: { PATH: process.env["PATH"], HOME: plane.folder, TMPDIR: plane.folder }
+    }
+  )
+  plane.daemons.set(name, process_)
+  const ready = async (): Promise<void> => {
+    await until({ what: `the controller's /readyz (log: ${process_.log})`, seconds: 30 }, async () => {
+      const ending = process_.ending()
+      if (ending !== undefined) throw new GivenUp(`the controller ${ending}: ${lastWords(process_.log)}`)
+      return (await fetch(`http://${address}/readyz`)).status === 200
+    })
+  }
+  return { ...process_, ready }
+}
+
+/** A copy of the built programs: dist may be built anew meanwhile. */
+const bundle = (folder: string): string => {
+  const dist = join(ROOT, "dist")
+  const copy = join(folder, "dist")
+  if (existsSync(copy)) return copy
+  if (!existsSync(join(dist, "controller.mjs"))) throw new Error("the controller is not built: npm run build")
+  mkdirSync(copy)
+  for (const name of readdirSync(dist).filter((each) => each.endsWith(".mjs")))
+    copyFileSync(join(dist, name), join(copy, name))
+  return copy
+}
+
+/** The flags for V8 in the manifest's command. */
+const v8Flags = (): readonly string[] =>
+  parseAllDocuments(readFileSync(join(ROOT, "manifests/controller/deployment.yaml"), "utf8")).flatMap(
+    (document) => {
+      const words = document.getIn(["spec", "template", "spec", "containers", 0, "command"])
+      return isSeq(words) ? (words.toJSON() as string[]).filter((word) => word.startsWith("--")) : []
+    }
+  )
