@@ -179,6 +179,13 @@ const MUTANTS: readonly Mutant[] = [
     caughtBy: ["elect"]
   },
   {
+    name: "an adoption that a webhook undoes is tried without end",
+    file: "src/shell/work.ts",
+    from: 'return where("metadata.ownerReferences", child.owner === undefined)',
+    to: "return []",
+    caughtBy: REQUESTS
+  },
+  {
     name: "errors are swallowed",
     file: "src/shell/work.ts",
     from: "memory.held.set(name, failed(memory.held.get(name), about))",

@@ -325,6 +325,23 @@ describe("children", () => {
     expect(child(stage, "a")).toBeDefined()
   })
 
+  it.each([
+    ["made", false],
+    ["adopted", true]
+  ])("P6 are given five minutes where a webhook takes away that they are %s", (_, adopted) => {
+    const stage = settled({ n1: "a" }, "no grid")
+    stage.server.faults.strips = true
+    if (adopted) stage.world.plant(0, "a", "adoptable")
+    const writes = during(
+      stage,
+      () => stage.world.make(0, { ...simple, template: { ...plain, recreate: true } }),
+      200_000
+    )
+    expect(ofChildren(writes).length).toBeGreaterThanOrEqual(3)
+    expect(ofChildren(writes).length).toBeLessThanOrEqual(9)
+    expect(condition(stage, "Degraded")?.message).toContain("admission webhook")
+  })
+
   it("P2 R47 delete no child whose unit was back, though a write took all that time", () => {
     const stage = settled(abc)
     const gone = (): boolean => child(stage, "c") === undefined

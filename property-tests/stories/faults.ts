@@ -91,6 +91,8 @@ export class Faults {
   answers: "pass" | "wait" = "pass"
   /** by plural: so many lines of a watch are lost */
   readonly lose = new Map<string, number>()
+  /** an admission webhook takes the owner from every child that is written */
+  strips = false
   /** items a page at most, as if there were thousands */
   pageSize = Number.POSITIVE_INFINITY
 
@@ -101,6 +103,7 @@ export class Faults {
     this.fails = []
     this.storm = undefined
     this.always = undefined
+    this.strips = false
     this.lag.clear()
     this.forbidden.clear()
     this.lose.clear()

@@ -243,7 +243,7 @@ export class Server {
     const read = (): KubeObject | undefined =>
       Model.get(this.cluster, resource, asked.kind.namespaced ? asked.namespace : undefined, asked.name)
     const before = read()
-    const response = this.ask(asked.request)
+    const response = this.#stripped(asked, this.ask(asked.request))
     if (isWrite(asked.verb)) {
       const { session, verb, namespace, name, subresource, request } = asked
       const after = read()
@@ -263,6 +263,20 @@ export class Server {
       this.#told.wrote(told)
     }
     return answerOf(response)
+  }
+
+  /** What a webhook makes of a write, where there is one. */
+  #stripped({ verb, kind: { plural }, request: { path } }: Asked, response: Response): Response {
+    const child = ["deployments", "statefulsets", "services"].includes(plural)
+    if (!this.faults.strips || response.code >= 300 || !child || verb === "get" || verb === "remove")
+      return response
+    return this.ask({
+      method: "PATCH",
+      path,
+      query: { fieldManager: "webhook" },
+      contentType: "application/merge-patch+json",
+      body: { metadata: { ownerReferences: null } }
+    })
   }
 
   #list(asked: Asked): Answer {

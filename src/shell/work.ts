@@ -37,12 +37,32 @@ const writes = series(
 )
 
 /** The paths that the server's answer has otherwise than they were sent. */
-const undone = ({ seen, desired }: Thought, step: Work, answer: unknown): readonly string[] => {
+const altered = ({ seen, desired }: Thought, step: Work, answer: unknown): readonly string[] => {
   const kind = childKind(seen.grid)
   const sent = desired.objectOf(step.unit)
   if (sent === undefined) return []
   const owned = ownedTree(kind, answer as ChildObject, MANAGER)
   return differences(wantedTree(kind, sent), owned).map(({ path }) => path)
+}
+
+/** What a step was to bring about and did not, though the server said yes: the paths where that shows. */
+const undone = (thought: Thought, step: Work, child: Child, answer: unknown): readonly string[] => {
+  const where = (path: string, is: boolean): readonly string[] => (is ? [path] : [])
+  switch (step._tag) {
+    case "Create":
+    case "Change":
+      return altered(thought, step, answer)
+    case "Adopt":
+      return where("metadata.ownerReferences", child.owner === undefined)
+    case "TakeOver":
+      return where("metadata.managedFields", child.legacy)
+    case "HandOver":
+      return where("spec.replicas", child.aloneOnReplicas)
+    case "Switch":
+      return where("spec.strategy", child.defaultRolling)
+    case "Delete":
+      return []
+  }
 }
 
 interface Task {
@@ -95,8 +115,8 @@ const learnChild = (
   }
   memory.strangers.delete(name)
   const digest = wanted?.digest ?? ""
-  if (step._tag !== "Create" && step._tag !== "Change") return
-  const changed = child.owned === digest ? [] : undone(thought, step, outcome.object)
+  const changed = child.owned === digest ? [] : undone(thought, step, child, outcome.object)
+  if (step._tag !== "Create" && step._tag !== "Change" && changed.length === 0) return
   const before = memory.held.get(name)
   const about = { wanted: digest, revision: child.revision, now }
   const made = step._tag === "Create" && changed.length === 0
