@@ -136,6 +136,8 @@ const withKept = (spec: Obj, old: Obj): Obj => {
 /** `clusterIPs` follows `clusterIP` where only the latter was changed. */
 const withClusterIPs = (spec: Obj, old: Obj): Obj => {
   const [now, then] = [text(spec, "clusterIP"), text(old, "clusterIP")]
+  if (now === then && listAt(spec, "clusterIPs").length === 0)
+    return withAt(spec, ["clusterIPs"], old["clusterIPs"])
   if (now === then || !semantic(spec["clusterIPs"], old["clusterIPs"])) return spec
   return withAt(spec, ["clusterIPs"], now === "" ? undefined : [now])
 }
@@ -143,7 +145,10 @@ const withClusterIPs = (spec: Obj, old: Obj): Obj => {
 const completed = (object: Obj, spec: Obj, old: Obj | undefined, key: string, pool: Pool): Allocated => {
   const withSpec = (next: Obj): Obj => withAt(object, ["spec"], next)
   if (!needsAddress(spec)) {
-    return { object: withSpec(withAt(spec, ["internalTrafficPolicy"], undefined)), pool, problems: [] }
+    const address = text(spec, "clusterIP")
+    const shown =
+      address !== "" && listAt(spec, "clusterIPs").length === 0 ? { ...spec, clusterIPs: [address] } : spec
+    return { object: withSpec(withAt(shown, ["internalTrafficPolicy"], undefined)), pool, problems: [] }
   }
   const problems = [...addressProblems(spec)]
   if (problems.length > 0) return { object: withSpec(spec), pool, problems }

@@ -106,6 +106,9 @@ export const jsonPatch = (call: Call, body: unknown, strictness: Strictness): Ou
 export const strategicPatch = (call: Call, body: unknown, strictness: Strictness): Outcome =>
   patched(call, strictness, (existing) => strategicPatched(call.strategy.type, existing, body))
 
+const NO_OBJECT =
+  'couldn\'t get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
+
 /** PATCH that makes the new object from the old one. */
 export const patched = (call: Call, strictness: Strictness, change: (existing: Obj) => unknown): Outcome => {
   const { resource } = call.strategy
@@ -116,6 +119,7 @@ export const patched = (call: Call, strictness: Strictness, change: (existing: O
   const refuse = (why: string): never => {
     throw new Refusal(Status.invalid("", "", "", [Status.invalidValue("patch", goJson(raw), why)]))
   }
+  if (!isObj(raw)) return refuse(NO_OBJECT)
   if ("problem" in read) return refuse(read.problem)
   if (strictness === "Strict" && read.unknown.length > 0) {
     return refuse(`strict decoding error: ${read.unknown.join(", ")}`)
@@ -215,15 +219,26 @@ const conflictOf = (conflicts: readonly Managers.Conflict[]): ReturnType<typeof 
     return Status.applyConflict(`Apply failed with 1 conflict: ${only.message}: ${only.field}`, causes)
   }
   const byManager = new Map<string, string[]>()
-  for (const { manager, path } of conflicts) {
+  const inOrder = [...conflicts].sort((a, b) => byCode(identity(a.manager), identity(b.manager)))
+  for (const { manager, path } of inOrder) {
     const name = shownManager(manager)
     byManager.set(name, [...(byManager.get(name) ?? []), shown(path)])
   }
-  const lines = [...byManager]
-    .sort(([a], [b]) => byCode(a, b))
-    .flatMap(([name, fields]) => [`conflicts with ${name}:`, ...fields.map((each) => `- ${each}`)])
+  const lines = [...byManager].flatMap(([name, fields]) => [
+    `conflicts with ${name}:`,
+    ...fields.map((each) => `- ${each}`)
+  ])
   return Status.applyConflict(`Apply failed with ${conflicts.length} conflicts: ${lines.join("\n")}`, causes)
 }
+
+/** What the server tells managers apart by, and sorts them by. */
+const identity = ({ manager, operation, apiVersion, subresource }: Managers.Manager): string =>
+  goJson({
+    manager,
+    operation,
+    ...(operation === "Apply" ? {} : { apiVersion }),
+    ...(subresource === "" ? {} : { subresource })
+  })
 
 const shownManager = (manager: Managers.Manager): string => {
   const name = goJson(manager.manager)

@@ -167,8 +167,21 @@ const decodeMap = (element: Type, value: Obj, path: string, reading: Reading, ow
   return changed ? out : value
 }
 
+/** Texts that have a type of their own in Go, where messages name it. */
+const NAMED: Readonly<Record<string, string>> = {
+  "ServiceSpec.type": "v1.ServiceType",
+  "ServiceSpec.sessionAffinity": "v1.ServiceAffinity",
+  "ServicePort.protocol": "v1.Protocol",
+  "ContainerPort.protocol": "v1.Protocol",
+  "Container.imagePullPolicy": "v1.PullPolicy",
+  "Taint.effect": "v1.TaintEffect"
+}
+
 const mismatch = (type: Type, value: unknown, path: string, reading: Reading, owner: Type): undefined => {
-  reading.problem ??= `json: cannot unmarshal ${jsonType(value)} into Go struct field ${shortName(owner)}.${path} of type ${goType(type)}`
+  const names = path.replaceAll(/\[\d+\]/g, "")
+  const field = `${shortName(owner)}.${names}`
+  const known = NAMED[`${shortName(owner)}.${names.slice(names.lastIndexOf(".") + 1)}`]
+  reading.problem ??= `json: cannot unmarshal ${jsonType(value)} into Go struct field ${field} of type ${known ?? goType(type)}`
   return undefined
 }
 
@@ -244,6 +257,7 @@ const goType = (type: Type): string => {
     return element && type.map.fields.size === 0 ? `map[string]${goType(element)}` : goName(type)
   }
   if (type.form === "int32" || type.form === "int64") return type.form
+  if (type.form === "intOrString") return "int32"
   if (type.scalar === "boolean") return "bool"
   return type.form === "double" ? "float64" : "string"
 }

@@ -109,7 +109,7 @@ const ownerProblems = (owners: readonly unknown[]): readonly Problem[] => {
   return problems
 }
 
-const finalizerProblems = (meta: Obj): readonly Problem[] => {
+export const finalizerProblems = (meta: Obj): readonly Problem[] => {
   const finalizers = listAt(meta, "finalizers").map(String)
   const problems = finalizers.flatMap((each) =>
     keyProblems(each).map((problem) => invalidValue("metadata.finalizers", each, problem))
@@ -120,3 +120,14 @@ const finalizerProblems = (meta: Obj): readonly Problem[] => {
   }
   return problems
 }
+
+/** Finalizers of built-in kinds have a domain, but for Kubernetes' own. */
+export const plainFinalizerProblems = (meta: Obj): readonly Problem[] =>
+  listAt(meta, "finalizers").flatMap((each, index) =>
+    String(each).includes("/") || OWN_FINALIZERS.includes(String(each))
+      ? []
+      : [invalidValue(`metadata.finalizers[${index}]`, each, UNQUALIFIED)]
+  )
+
+const OWN_FINALIZERS = ["kubernetes", "orphan", "foregroundDeletion"]
+const UNQUALIFIED = "name is neither a standard finalizer name nor is it fully qualified"

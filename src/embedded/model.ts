@@ -1,13 +1,13 @@
 /**
  * The API server as a pure function: `(cluster, request) -> (cluster, response, changes)`.
  *
- * Its answers are compared with those of a real server, recorded once. Not compared, and given as its sources say
- * or not at all: a key that stands twice in a JSON body, conversion between versions of a custom kind (only
- * `apiVersion` differs), events.k8s.io, the token volume of pods, the names that the server makes up, rules of pod
- * specs beyond names, images, ports, environment, mounts, probes and resources, most warnings about volumes,
- * dual-stack Services, integer arithmetic in CEL, rules that a CustomResourceDefinition must keep beyond its name and
- * the types of its fields, the order in which several errors or conflicts are told, values that messages quote as Go
- * structs, who owns volumeClaimTemplates after a PUT that repeats them, the bookmark at the end of a watch.
+ * Its answers are compared with those of a real server, recorded ones and request by request. Not compared, and given
+ * as its sources say or not at all: a key that stands twice in a JSON body, conversion between versions of a custom kind
+ * (only `apiVersion` differs), events.k8s.io, the token volume of pods, rules of pod specs beyond names, images, ports,
+ * environment, mounts, probes and resources, most warnings about volumes, dual-stack Services, integer arithmetic in CEL,
+ * rules of a CustomResourceDefinition beyond its name and the types of its fields, values that messages quote as Go
+ * structs, who owns volumeClaimTemplates after a write that repeats them, and whether a write that changes nothing is one
+ * after a write of a scale or an apply of empty maps in a custom object's metadata.
  */
 import * as Changes from "./changes.ts"
 import type { Strictness } from "./changes.ts"

@@ -73,28 +73,26 @@ const listPatched = (
   const gone = patch.filter((each) => get(each, "$patch") === "delete").map(keyOf)
   const kept = old.filter((each) => !gone.includes(keyOf(each)))
   const given = patch.filter((each) => get(each, "$patch") !== "delete")
-  const merged = given.map((each) =>
-    strategicPatched(
-      list.element,
-      kept.find((item) => keyOf(item) === keyOf(each)),
-      each
-    )
-  )
+  const all = [...kept]
+  for (const each of given) {
+    // of several items of one key, the first is meant; the others stay
+    const place = all.findIndex((item) => keyOf(item) === keyOf(each))
+    const next = strategicPatched(list.element, place < 0 ? undefined : all[place], each)
+    if (place < 0) all.push(next)
+    else all[place] = next
+  }
   const order = isList(asked) ? asked.map(keyOf) : given.map(keyOf)
-  return woven(list, old, kept, merged, order)
+  return woven(list, old, all, order)
 }
 
 /** Items of the patch in its order, the others in theirs, told apart by where they stood before. */
 const woven = (
   list: ListType,
   old: readonly unknown[],
-  kept: readonly unknown[],
-  merged: readonly unknown[],
+  all: readonly unknown[],
   order: readonly unknown[]
 ): readonly unknown[] => {
   const keyOf = (item: unknown): unknown => (list.mergeKey ? get(item, list.mergeKey) : item)
-  const mergedKeys = merged.map(keyOf)
-  const all = [...kept.filter((each) => !mergedKeys.includes(keyOf(each))), ...merged]
   const ordered = all
     .filter((each) => order.includes(keyOf(each)))
     .sort((a, b) => order.indexOf(keyOf(a)) - order.indexOf(keyOf(b)))

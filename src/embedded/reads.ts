@@ -67,18 +67,19 @@ export const list = (cluster: Cluster, scope: Scope): Response => {
   const accepts = filterOf(scope, () => checkMatch(query))
   const limit = Number(query["limit"] ?? 0)
   const page = pageOf(cluster, scope, limit)
-  const bounded = limit > 0 && query["resourceVersion"] !== "0"
+  const bounded = limit > 0 && query["resourceVersion"] !== "0" && !isOfOne(scope)
   const prefix = namespace === undefined ? "" : `${namespace}/`
   const items: unknown[] = []
   let [next, left] = ["", 0]
   for (const [key, object] of Sorted.from(page.objects, page.start > prefix ? page.start : prefix)) {
     if (prefix !== "" && !key.startsWith(prefix)) break
-    if (!accepts(object)) continue
+    // a page ends before any further object, whether it is selected or not
     if (bounded && items.length === limit) {
       next = key
       left = Sorted.count(page.objects, key, namespace === undefined ? "\uffff" : `${namespace}0`)
       break
     }
+    if (!accepts(object)) continue
     items.push(resource.custom ? object : withoutKind(object))
   }
   const metadata = {
@@ -90,6 +91,11 @@ export const list = (cluster: Cluster, scope: Scope): Response => {
   const { apiVersion } = strategyOf(resource)
   return { code: 200, body: { kind: resource.listKind, apiVersion, metadata, items } }
 }
+
+/** Looks for one name: there is no next page. */
+const isOfOne = ({ resource, namespace, query }: Scope): boolean =>
+  (namespace !== undefined || !resource.namespaced) &&
+  /(^|,)metadata\.name==?[^,]+/.test(query["fieldSelector"] ?? "")
 
 const hasSelector = (query: Request["query"]): boolean =>
   (query["labelSelector"] ?? "") !== "" || (query["fieldSelector"] ?? "") !== ""
@@ -187,7 +193,7 @@ const nameOf = ({ metadata: { namespace, name } }: KubeObject): string =>
 export const watch = (cluster: Cluster, scope: Scope): Watch => {
   const { query, resource } = scope
   const wanted = query["sendInitialEvents"] === "true"
-  const accepts = filterOf(scope, () => checkInitial(query, wanted))
+  const accepts = filterOf(scope, () => checkInitial(query))
   const asked = query["resourceVersion"] ?? ""
   const revision = revisionOf(asked, Status.internal)
   const told = lineOf(Store.keyOfResource(resource), accepts)
@@ -203,7 +209,7 @@ export const watch = (cluster: Cluster, scope: Scope): Watch => {
   }
 }
 
-const checkInitial = (query: Request["query"], wanted: boolean): void => {
+const checkInitial = (query: Request["query"]): void => {
   const match = query["resourceVersionMatch"]
   if (query["sendInitialEvents"] === undefined) {
     if (match !== undefined) {
@@ -217,10 +223,6 @@ const checkInitial = (query: Request["query"], wanted: boolean): void => {
     const wrong =
       match === undefined ? [] : [Status.unsupported("resourceVersionMatch", match, ["NotOlderThan"])]
     throw invalidOptions(Status.forbiddenField("resourceVersionMatch", why), ...wrong)
-  }
-  if (wanted && query["allowWatchBookmarks"] !== "true") {
-    const why = "sendInitialEvents is forbidden for watch unless allowWatchBookmarks is set to true"
-    throw invalidOptions(Status.forbiddenField("sendInitialEvents", why))
   }
 }
 
@@ -262,7 +264,8 @@ const initialLines = (
       if (prefix !== "" && !key.startsWith(prefix)) break
       if (accepts(object)) lines.push({ type: "ADDED", object })
     }
-    if (wanted) lines.push(bookmarkOf(resource, cluster.revision, true))
+    if (wanted && query["allowWatchBookmarks"] === "true")
+      lines.push(bookmarkOf(resource, cluster.revision, true))
     return lines
   }
   if (revision === 0) return lines

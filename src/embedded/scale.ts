@@ -17,11 +17,13 @@ export const scaleOf = (object: Obj, paths: ScalePaths): Obj => {
     paths === WORKLOAD
       ? selectorText(objAt(object, "spec", "selector"))
       : text(object, ...(paths.selector ?? [""]))
+  const wanted = get(object, ...paths.spec) ?? 0
   return {
     kind: "Scale",
     apiVersion: "autoscaling/v1",
     metadata: Object.fromEntries(kept.map((key) => [key, meta[key]])),
-    spec: { replicas: get(object, ...paths.spec) ?? 0 },
+    // a Scale to nothing says nothing
+    spec: wanted === 0 ? {} : { replicas: wanted },
     status: {
       replicas: get(object, ...paths.status) ?? 0,
       ...(selector === "" ? {} : { selector })

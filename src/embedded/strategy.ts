@@ -138,14 +138,15 @@ const specReplaced = (resource: Resource, object: Obj, before: Obj): Obj => {
         ? withAt(kept, ["status", "loadBalancer"], {})
         : kept
   if (!COUNTED.has(kind)) return withGeneration(whole, before, 0)
-  const changed = CHANGED[kind]?.(whole, before) ?? !semantic(whole["spec"], before["spec"])
+  // both were read alike: what is empty and still there is a struct, and that one is given is a change
+  const changed = CHANGED[kind]?.(whole, before) ?? !same(whole["spec"], before["spec"])
   return withGeneration(whole, before, changed ? 1 : 0)
 }
 
 /** What counts as a change of the spec, where it isn't the spec alone. */
 const CHANGED: Readonly<Record<string, (object: Obj, before: Obj) => boolean>> = {
   Deployment: (object, before) =>
-    !semantic(object["spec"], before["spec"]) ||
+    !same(object["spec"], before["spec"]) ||
     !semantic(get(object, "metadata", "annotations"), get(before, "metadata", "annotations")),
   EndpointSlice: (object, before) =>
     !semantic({ ...object, metadata: 0 }, { ...before, metadata: 0 }) ||
@@ -185,7 +186,7 @@ const customStrategy = (resource: Resource): Strategy => {
         return withAt(withAt(before, ["status"], object["status"]), ["metadata", "managedFields"], managed)
       }
       const kept = resource.status ? withAt(object, ["status"], before["status"]) : object
-      const changed = !semantic({ ...kept, metadata: 0 }, { ...before, metadata: 0 })
+      const changed = !same({ ...kept, metadata: 0 }, { ...before, metadata: 0 })
       return withGeneration(kept, before, changed ? 1 : 0)
     },
     problems: (object, before, part) => customProblems(resource, object, before, part)

@@ -2,12 +2,23 @@
  * The rules of built-in kinds: what is refused with 422 on creation and on change, in the server's words.
  */
 import { get, isObj, listAt, objAt, same, semantic, text, type Obj } from "./json.ts"
-import { changeProblems, creationProblems, IMMUTABLE, labelsProblems } from "./metadata.ts"
+import {
+  changeProblems,
+  creationProblems,
+  finalizerProblems,
+  IMMUTABLE,
+  labelsProblems,
+  plainFinalizerProblems
+} from "./metadata.ts"
 import { labelProblems, segmentProblems, subdomainProblems } from "./names.ts"
 import { podProblems, templateProblems } from "./podrules.ts"
 import { objectSelector } from "./selectors.ts"
 import { serviceChangeProblems, serviceProblems } from "./services.ts"
+import { taintProblems } from "./taints.ts"
 import { forbiddenField, invalidValue, required, unsupported, type Problem } from "./status.ts"
+
+/** Kinds whose finalizers are judged on every write, rather than when the object is made. */
+const WHOLE: ReadonlySet<string> = new Set(["ConfigMap", "Node", "Secret", "Service"])
 
 /** What is wrong with an object of a built-in kind; `before` is what it replaces. */
 export const problemsOf = (
@@ -17,10 +28,12 @@ export const problemsOf = (
   before: Obj | undefined
 ): readonly Problem[] => {
   const rules = KINDS[kind]?.(object, before) ?? []
+  const made = objAt(object, "metadata")
+  const finalizers = WHOLE.has(kind) || !before ? plainFinalizerProblems(made) : []
   const meta = before
-    ? changeProblems(object, before)
+    ? [...changeProblems(object, before), ...(WHOLE.has(kind) ? finalizerProblems(made) : [])]
     : creationProblems(object, namespaced, NAMES[kind] ?? subdomainProblems)
-  return [...meta, ...rules]
+  return [...meta, ...finalizers, ...rules]
 }
 
 const NAMES: Readonly<Record<string, (name: string) => readonly string[]>> = {
@@ -65,11 +78,18 @@ export const statusProblems = (kind: string, object: Obj, before: Obj): readonly
 
 const balancerProblems = (service: Obj): readonly Problem[] => {
   const ingress = listAt(service, "status", "loadBalancer", "ingress")
-  if (ingress.length === 0 || text(service, "spec", "type") === "LoadBalancer") return []
+  if (text(service, "spec", "type") === "LoadBalancer") return ingress.flatMap(ingressProblems)
+  if (ingress.length === 0) return []
   return [
     forbiddenField("status.loadBalancer.ingress", "may only be used when `spec.type` is 'LoadBalancer'")
   ]
 }
+
+/** The mode of an address is filled in where the write itself says that the Service is balanced. */
+const ingressProblems = (ingress: unknown, index: number): readonly Problem[] =>
+  text(ingress, "ip") !== "" && get(ingress, "ipMode") === undefined
+    ? [required(`status.loadBalancer.ingress[${index}].ipMode`, "must be specified when `ip` is set")]
+    : []
 
 const nonNegative = (field: string, value: unknown): readonly Problem[] =>
   typeof value === "number" && value < 0
@@ -199,7 +219,9 @@ const statefulSet = (object: Obj, before: Obj | undefined): readonly Problem[] =
     ...updateStrategyProblems(objAt(spec, "updateStrategy")),
     ...nonNegative("spec.replicas", spec["replicas"]),
     ...nonNegative("spec.minReadySeconds", spec["minReadySeconds"]),
-    ...(name === "" ? [] : labelProblems(name).map((each) => invalidValue("spec.serviceName", name, each))),
+    ...(name === "" || before
+      ? []
+      : labelProblems(name).map((each) => invalidValue("spec.serviceName", name, each))),
     ...selectorProblems(spec, "statefulset", true),
     ...(hasReadableSelector(spec) ? templateProblems(withClaims(spec), "spec.template") : []),
     ...(policy === "Always" ? [] : [unsupported("spec.template.spec.restartPolicy", policy, ["Always"])]),
@@ -356,6 +378,7 @@ const KINDS: Readonly<
   Event: event,
   EndpointSlice: endpointSlice,
   Lease: lease,
+  Node: taintProblems,
   ConfigMap: configMap,
   Secret: secret,
   Service: (object, before) => [

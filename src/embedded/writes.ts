@@ -144,7 +144,7 @@ export const replace = (call: Call, existing: Obj, given: Obj): Outcome => {
   refuseInvalid(call, whole, strategy.problems(whole, existing, part))
   const object = withOldTimes(whole, existing)
   const told = part === "all" ? withWarnings(call, warningsOf(strategy.resource, object, existing)) : call
-  if (isLastFinalizer(object, existing)) return vanished(told, object, existing)
+  if (isLastFinalizer(object, existing)) return vanished(told, placed.pool, object, existing)
   if (same(object, existing)) return { cluster, response: answer(told, 200, existing), changes: [] }
   return stored(told, cluster, placed, object, 200)
 }
@@ -201,10 +201,11 @@ const isLastFinalizer = (object: Obj, existing: Obj): boolean =>
   !(object["kind"] === "Namespace" && listAt(object, "spec", "finalizers").length > 0)
 
 /** The last thing that held a deleted object is gone: so is the object, though the answer still shows it. */
-const vanished = (call: Call, object: Obj, existing: Obj): Outcome => {
+const vanished = (call: Call, { counters }: Allocated["pool"], object: Obj, existing: Obj): Outcome => {
   const response = answer(call, 200, object)
   if (call.dryRun) return { cluster: call.cluster, response, changes: [] }
-  return finished(call, { ...gone(call.cluster, call.strategy.resource, existing), response })
+  const { cluster, changes } = gone({ ...call.cluster, counters }, call.strategy.resource, existing)
+  return finished(call, { cluster, changes, response })
 }
 
 /** Takes an object out of the cluster, with what was handed out to it. */
