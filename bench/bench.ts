@@ -10,7 +10,8 @@
  */
 import { against } from "./cluster.ts"
 import { core } from "./core.ts"
-import { cluster, flags, prepare } from "./processes.ts"
+import { V8_FLAGS } from "../cluster-tests/v8-flags.ts"
+import { cluster, prepare } from "./processes.ts"
 import { real } from "./real.ts"
 
 const known = ["core", "cluster", "small", "real"]
@@ -30,7 +31,7 @@ const show = (title: string, figures: readonly (readonly [string, string])[]): v
 const usual = ["core", "cluster"]
 const wants = (name: string): boolean => asked.includes(name) || (asked.length === 0 && usual.includes(name))
 
-console.log(`node ${process.version}; controller flags: ${flags.join(" ")}`)
+console.log(`node ${process.version}; controller flags: ${V8_FLAGS.join(" ")}`)
 if (wants("core")) show("The pure core", core())
 if (wants("cluster") || wants("small") || wants("real")) await prepare()
 if (wants("small")) show("The controller (small)", await against(cluster, 4, 100))

@@ -56,3 +56,13 @@ export const grid = (i: number, image = "registry.example/echo:1"): DeploymentGr
     }
   }
 })
+
+/** What applies the i-th grid: the path, and a body without what the API server gives. */
+export const gridApplied = (i: number, image: string): { readonly path: string; readonly body: object } => {
+  const { apiVersion, kind, metadata, spec } = grid(i, image)
+  const { name, namespace, labels } = metadata
+  return {
+    path: `/apis/superedge.io/v1/namespaces/default/deploymentgrids/${name}`,
+    body: { apiVersion, kind, metadata: { name, namespace, labels }, spec }
+  }
+}

@@ -4,20 +4,11 @@
 import { build } from "esbuild"
 import { type ChildProcess, execFileSync, fork, spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { isSeq, parseAllDocuments } from "yaml"
+import { V8_FLAGS } from "../cluster-tests/v8-flags.ts"
 import type { Counts, Order } from "./served.ts"
-
-/** V8 flags of manifests/controller/deployment.yaml, read from there. */
-export const flags: readonly string[] = parseAllDocuments(
-  readFileSync(new URL("../manifests/controller/deployment.yaml", import.meta.url), "utf8")
-).flatMap((document) => {
-  const command = document.getIn(["spec", "template", "spec", "containers", 0, "command"])
-  return isSeq(command) ? (command.toJSON() as string[]).filter((word) => word.startsWith("--")) : []
-})
-if (flags.length === 0) throw new Error("manifests/controller/deployment.yaml names no V8 flags")
 
 export const folder = mkdtempSync(join(tmpdir(), "servicegroup-bench-"))
 process.on("exit", () => rmSync(folder, { recursive: true, force: true }))
@@ -75,7 +66,7 @@ export const controller = (config: string): ChildProcess =>
   spawn(
     process.execPath,
     [
-      ...flags,
+      ...V8_FLAGS,
       join(folder, "dist", "controller.mjs"),
       "--kubeconfig",
       config,
@@ -89,7 +80,7 @@ export const controller = (config: string): ChildProcess =>
 
 /** The bare loop, bundled and started like the controller. */
 export const bare = (config: string, grids: number, units: number): ChildProcess =>
-  spawn(process.execPath, [...flags, join(folder, "bare.mjs"), config, String(grids), String(units)], {
+  spawn(process.execPath, [...V8_FLAGS, join(folder, "bare.mjs"), config, String(grids), String(units)], {
     stdio: ["pipe", "pipe", "inherit"]
   })
 

@@ -1,13 +1,11 @@
 /**
  * A real API server and etcd to measure against, without the controllers that Kubernetes has: see cluster-tests/control-plane.ts.
  */
-import { join } from "node:path"
 import { controlPlane } from "../cluster-tests/control-plane.ts"
-import { grid, nodes } from "./grids.ts"
+import { defined } from "../cluster-tests/controller.ts"
+import { gridApplied, nodes } from "./grids.ts"
 import type { Cluster } from "./processes.ts"
 import type { Order } from "./served.ts"
-
-const CRDS = join(import.meta.dirname, "../manifests/crds")
 
 /** verb and resource -> requests, of the API server's own metric apiserver_request_total; without watches. */
 const counted = (metrics: string): ReadonlyMap<string, number> => {
@@ -29,16 +27,12 @@ export const real = async (units: number): Promise<Cluster> => {
     if (code >= 300) throw new Error(`${method} ${path}: ${code} ${JSON.stringify(answer)}`)
     return answer
   }
-  await plane.kubectl(["apply", "-k", CRDS])
-  await plane.kubectl(["wait", "--for=condition=Established", "crd", "--all", "--timeout=30s"])
+  await defined(plane)
   for (const node of nodes(units)) await asked("POST", "/api/v1/nodes", node)
   const grids = async (number: number, image: string): Promise<void> => {
     for (let i = 0; i < number; i++) {
-      const { apiVersion, kind, metadata, spec } = grid(i, image)
-      const { name, namespace, labels } = metadata
-      const path = `/apis/superedge.io/v1/namespaces/default/deploymentgrids/${name}?fieldManager=bench&force=true`
-      const body = { apiVersion, kind, metadata: { name, namespace, labels }, spec }
-      await asked("PATCH", path, body, "application/apply-patch+yaml")
+      const { path, body } = gridApplied(i, image)
+      await asked("PATCH", `${path}?fieldManager=bench&force=true`, body, "application/apply-patch+yaml")
     }
   }
   return {

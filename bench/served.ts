@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs"
 import { parse } from "yaml"
 import { list } from "../src/embedded/model.ts"
 import { embedded } from "../src/embedded/server.ts"
-import { grid, nodes } from "./grids.ts"
+import { gridApplied, nodes } from "./grids.ts"
 
 export type Order =
   | { readonly _tag: "Nodes"; readonly units: number; readonly each: number }
@@ -50,10 +50,8 @@ const program = Effect.gen(function* () {
         return "done"
       case "Grids":
         for (let i = 0; i < order.number; i++) {
-          const { apiVersion, kind, metadata, spec } = grid(i, order.image)
-          const { name, namespace, labels } = metadata
-          const path = `/apis/superedge.io/v1/namespaces/default/deploymentgrids/${name}`
-          send("PATCH", path, { apiVersion, kind, metadata: { name, namespace, labels }, spec })
+          const { path, body } = gridApplied(i, order.image)
+          send("PATCH", path, body)
         }
         return "done"
       case "Counts":

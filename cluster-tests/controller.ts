@@ -1,21 +1,26 @@
 /** The built controller as a process, let in by the token of the manifest's own ServiceAccount. */
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { isSeq, parseAllDocuments } from "yaml"
 import { kubeconfigOf, type ControlPlane } from "./control-plane.ts"
 import { GivenUp, until } from "./deadline.ts"
 import { done } from "./kubectl.ts"
 import { type Daemon, daemon, freePorts, lastWords } from "./processes.ts"
+import { V8_FLAGS } from "./v8-flags.ts"
 
 const ROOT = join(import.meta.dirname, "..")
 /** The manifest's account, as namespace:name. */
 export const ACCOUNT = "edge-system:servicegroup-controller"
 
+/** Applies the CRDs, and waits until their kinds are offered. */
+export const defined = async (plane: ControlPlane): Promise<void> => {
+  await done(plane.kubectl(["apply", "-k", join(ROOT, "manifests/crds")]))
+  await done(plane.kubectl(["wait", "--for=condition=Established", "crd", "--all", "--timeout=30s"]))
+}
+
 /** Applies CRDs, account, roles and the controller's Deployment, as a person would. */
 export const deployed = async (plane: ControlPlane): Promise<void> => {
   // one call may ask for a kind before the server offers it, hence the CRDs first
-  await done(plane.kubectl(["apply", "-k", join(ROOT, "manifests/crds")]))
-  await done(plane.kubectl(["wait", "--for=condition=Established", "crd", "--all", "--timeout=30s"]))
+  await defined(plane)
   await done(plane.kubectl(["apply", "-k", join(ROOT, "manifests/controller")]))
 }
 
@@ -46,7 +51,7 @@ export const controller = async (
     name,
     [
       command,
-      ...v8Flags(),
+      ...V8_FLAGS,
       program,
       "--kubeconfig",
       kubeconfig,
@@ -84,12 +89,3 @@ const bundle = (folder: string): string => {
     copyFileSync(join(dist, name), join(copy, name))
   return copy
 }
-
-/** The flags for V8 in the manifest's command. */
-const v8Flags = (): readonly string[] =>
-  parseAllDocuments(readFileSync(join(ROOT, "manifests/controller/deployment.yaml"), "utf8")).flatMap(
-    (document) => {
-      const words = document.getIn(["spec", "template", "spec", "containers", 0, "command"])
-      return isSeq(words) ? (words.toJSON() as string[]).filter((word) => word.startsWith("--")) : []
-    }
-  )

@@ -11,6 +11,7 @@ import { whileLeading } from "../src/shell/elect.ts"
 import { Readiness } from "../src/shell/health.ts"
 import { ran } from "./effect.ts"
 import { runs } from "./runs.ts"
+import { unasked } from "./unasked.ts"
 
 interface Lease {
   readonly metadata: { readonly resourceVersion: string }
@@ -61,13 +62,6 @@ class World {
   }
 }
 
-const readiness = Readiness.of({
-  waiting: () => Effect.void,
-  ready: () => Effect.void,
-  gone: () => Effect.void,
-  report: Effect.succeed({ ready: true, lines: [] })
-})
-
 /** Replicas that stand for election, and who works at the moment. */
 class Replicas {
   readonly world = new World()
@@ -88,7 +82,7 @@ class Replicas {
     )
     return whileLeading({ namespace: "ns", name: "lease", identity }, work).pipe(
       Effect.provideService(Api, this.world.api(identity)),
-      Effect.provideService(Readiness, readiness),
+      Effect.provideService(Readiness, unasked),
       Logger.withMinimumLogLevel(LogLevel.None),
       Effect.fork,
       Effect.map((fiber) => {

@@ -19,6 +19,7 @@ import * as Model from "../../src/embedded/model.ts"
 import { Api } from "../../src/shell/api.ts"
 import { control } from "../../src/shell/control.ts"
 import { Readiness } from "../../src/shell/health.ts"
+import { unasked } from "../unasked.ts"
 import { client } from "./client.ts"
 import { chance, Turns, VirtualClock } from "./clockwork.ts"
 import type { Command } from "./commands.ts"
@@ -53,13 +54,6 @@ const fresh = (): Cluster => {
 }
 
 let first: Cluster | undefined
-
-const quiet = Readiness.of({
-  waiting: () => Effect.void,
-  ready: () => Effect.void,
-  gone: () => Effect.void,
-  report: Effect.succeed({ ready: true, lines: [] })
-})
 
 interface Session {
   readonly id: number
@@ -131,7 +125,7 @@ export class Stage {
     }).pipe(
       Effect.scoped,
       Effect.provideService(Api, client(this.server, id)),
-      Effect.provideService(Readiness, quiet),
+      Effect.provideService(Readiness, unasked),
       Effect.withClock(this.clock),
       Effect.withRandom(random(this.#chance)),
       Logger.withMinimumLogLevel(LogLevel.None)

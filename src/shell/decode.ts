@@ -45,6 +45,21 @@ const unreads = series(
   "objects and watch lines that could not be read, by kind",
   ["kind"]
 )
+/** An object as it is in the store, where it is there at this revision already; else reduced, and Malformed where that throws. */
+export const decoded = <A extends Stored>(
+  { known, reduce }: Pick<Decoding<A>, "known" | "reduce">,
+  raw: unknown,
+  who: Identity
+): A | Malformed => {
+  const before = known?.(who.key)
+  if (before?.uid === who.uid && before.revision === who.revision) return before
+  try {
+    return reduce(raw, who)
+  } catch (error) {
+    return malformed(`it could not be read: ${String(error)}`)
+  }
+}
+
 /** So many objects are remembered as reported; beyond that all of them are reported again. */
 const mostReported = 1000
 
@@ -75,21 +90,15 @@ export class Decoder<A extends Stored> {
   }
 
   read(raw: unknown): A | Malformed {
-    const { kind, known, reduce } = this.#of
+    const { kind, known } = this.#of
     const who = identity(raw)
     if (isMalformed(who)) return who
     const said = isObject(raw) ? raw["kind"] : undefined
     if (typeof said === "string" && said !== kind.kind)
       return malformed(`its kind is ${said}, not ${kind.kind}`)
-    const before = known?.(who.key)
-    if (before?.uid === who.uid && before.revision === who.revision) return before
-    try {
-      const item = reduce(raw, who)
-      if (!isMalformed(item)) this.#reported.delete(who.key)
-      return item
-    } catch (error) {
-      return malformed(`it could not be read: ${String(error)}`)
-    }
+    const item = decoded(this.#of, raw, who)
+    if (!isMalformed(item) && item !== known?.(who.key)) this.#reported.delete(who.key)
+    return item
   }
 
   /** Says once for each revision that an object can't be read. Gives its key, where it has one. */

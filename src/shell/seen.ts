@@ -57,11 +57,7 @@ export const seenGrid =
 /** A child of the given kind. `legacy`: field managers whose fields are taken over. */
 export const seenChild =
   (kind: ChildKind, legacy: readonly string[]) =>
-  (raw: unknown): Child | Malformed => {
-    if (!isObject(raw) || !isObject(raw["metadata"])) return malformed(`a ${kind} without metadata`)
-    try {
-      return child(kind, raw as unknown as ChildObject, legacy)
-    } catch (error) {
-      return malformed(`it could not be read: ${String(error)}`)
-    }
-  }
+  (raw: unknown): Child | Malformed =>
+    isObject(raw) && isObject(raw["metadata"])
+      ? child(kind, raw as unknown as ChildObject, legacy)
+      : malformed(`a ${kind} without metadata`)

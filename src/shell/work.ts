@@ -14,6 +14,7 @@ import type { Failure } from "../core/retry.ts"
 import type { ChildKind } from "../core/schema.ts"
 import type { Input } from "../core/store.ts"
 import { differences } from "../core/tree.ts"
+import { decoded } from "./decode.ts"
 import type { Desk } from "./desk.ts"
 import { act, isWork, type Outcome, type Work } from "./act.ts"
 import type { Api } from "./api.ts"
@@ -127,10 +128,8 @@ const learnChild = (
 const read = (desk: Desk, kind: ChildKind, object: unknown): Child | Malformed => {
   const who = identity(object)
   if (isMalformed(who)) return who
-  const known = desk.observed.child(kind, who.key)
-  return known?.uid === who.uid && known.revision === who.revision
-    ? known
-    : seenChild(kind, desk.legacy)(object)
+  const known = (key: string): Child | undefined => desk.observed.child(kind, key)
+  return decoded({ known, reduce: seenChild(kind, desk.legacy) }, object, who)
 }
 
 const learn = (desk: Desk, task: Task, outcome: Outcome) =>
