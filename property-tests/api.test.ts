@@ -9,7 +9,7 @@ import { describe, expect, it } from "vitest"
 import type { FailureReason } from "../src/core/retry.ts"
 import { api, type ApiError, type ApiService, type Kind } from "../src/shell/api.ts"
 import { connect } from "../src/shell/connect.ts"
-import { cutter, identity, line, page, refusal } from "../src/shell/wire.ts"
+import { cutter, identity, isMalformed, line, page, refusal } from "../src/shell/wire.ts"
 import { live, until } from "./effect.ts"
 import { fakeServer, plainTarget, send, status } from "./fake-server.ts"
 
@@ -320,15 +320,17 @@ describe("writes", () => {
     })
   )
 
-  live("fail where the answer ended before it was read", () =>
+  live("fail where a watch ended before it was read", () =>
     Effect.gen(function* () {
       const body = new Readable({ read: () => undefined })
       body.destroy()
       const client = yield* api({
         server: "https://gone",
-        exchange: () => Effect.succeed({ status: 200, headers: {}, body })
+        open: () => Effect.succeed({ status: 200, headers: {}, body }),
+        ask: () => Effect.never
       })
-      expect(yield* failing(client.get(nodes, "", "n"))).toMatchObject({ reason: "Unavailable", code: 0 })
+      const watched = Stream.runDrain(client.watch(nodes, { revision: "5", timeoutSeconds: 300 }))
+      expect(yield* failing(watched)).toMatchObject({ reason: "Unavailable", code: 0 })
     })
   )
 
@@ -401,6 +403,13 @@ describe("ApiError", () => {
         "",
         "failed to create typed patch object (ns/n; apps/v1, Kind=Deployment): .spec.foo: field not declared in schema"
       ),
+      {},
+      "Invalid"
+    ],
+    [
+      "a stored object that does not fit its schema",
+      500,
+      status(500, "", "failed to create typed live object: .spec: expected map, got &{text}"),
       {},
       "Invalid"
     ],
@@ -578,6 +587,60 @@ describe("wire", () => {
       }),
       { numRuns: 10_000 }
     )
+  })
+
+  it("P8 asks of the object that a line is about, and no other, whether it is known", () => {
+    const text = fc.oneof(fc.constantFrom("a", 'a"', '","uid":"x"', "\\", "7"), fc.string())
+    const fields = {
+      name: text,
+      generateName: text,
+      namespace: text,
+      uid: text,
+      resourceVersion: fc.oneof(fc.nat().map(String), text),
+      annotations: fc.dictionary(text, text)
+    }
+    const metadata = fc
+      .tuple(
+        fc.record(fields, { requiredKeys: [] }),
+        fc.option(fc.shuffledSubarray(Object.keys(fields) as (keyof typeof fields)[]), { nil: undefined })
+      )
+      .map(([given, order]) =>
+        Object.fromEntries(
+          (order ?? (Object.keys(fields) as (keyof typeof fields)[])).map((key) => [key, given[key]])
+        )
+      )
+    const type = fc.constantFrom("ADDED", "MODIFIED", "DELETED", "BOOKMARK")
+    fc.assert(
+      fc.property(type, text, metadata, (of, kind, meta) => {
+        const event = JSON.stringify({ type: of, object: { kind, apiVersion: "v1", metadata: meta } })
+        const read = line(event)
+        const asked: unknown[] = []
+        const known = line(event, (about) => asked.push(about) > 0)
+        if (known.type !== "KNOWN") {
+          expect([asked, known]).toEqual([[], read])
+          return
+        }
+        expect(["ADDED", "MODIFIED"]).toContain(of)
+        const who = identity((read as { readonly object: unknown }).object)
+        if (isMalformed(who)) throw new Error(`${event} was taken for ${JSON.stringify(asked)}`)
+        expect(asked).toEqual([{ key: who.key, uid: who.uid, revision: who.revision }])
+        expect(known.revision).toBe(who.revision)
+        expect(line(event, () => false)).toEqual(read)
+      }),
+      { numRuns: 10_000 }
+    )
+  })
+
+  it("does not read an object again that is known, as the API server writes it", () => {
+    const about = (object: object): string => JSON.stringify({ type: "MODIFIED", object })
+    const metadata = { name: "web", namespace: "default", uid: "u1", resourceVersion: "7", generation: 1 }
+    const child = { kind: "Deployment", apiVersion: "apps/v1", metadata, spec: {} }
+    expect(
+      line(about(child), ({ key, uid, revision }) => `${key} ${uid} ${revision}` === "default/web u1 7")
+    ).toEqual({ type: "KNOWN", revision: "7" })
+    expect(line(about(child), ({ revision }) => revision === "6").type).toBe("MODIFIED")
+    const { namespace: _, ...cluster } = metadata
+    expect(line(about({ ...child, metadata: cluster }), () => true).type).toBe("MODIFIED")
   })
 
   it("cuts lines as if they came in one piece", () => {

@@ -7,6 +7,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect } from "vitest"
 import { connect, type Connection } from "../src/shell/connect.ts"
+import { gate } from "../src/shell/gate.ts"
+import { PATIENCE_MS } from "../src/shell/http.ts"
 import { type Environment, target } from "../src/shell/kubeconfig.ts"
 import { authority } from "./certificates.ts"
 import { effect, live, until } from "./effect.ts"
@@ -50,12 +52,17 @@ const message = <A, R>(failing: Effect.Effect<A, { readonly message: string }, R
 
 /** Asks once; the status and, once more, what the server heard. */
 const ask = (connection: Connection) =>
-  Effect.scoped(
-    Effect.tap(
-      connection.exchange({ method: "GET", path: "/api", headers: {}, body: undefined }),
-      ({ body }) => Effect.promise(() => body.forEach(() => undefined))
-    )
-  ).pipe(Effect.map(({ status: code }) => code))
+  Effect.map(
+    connection.ask({ method: "GET", path: "/api", headers: {}, body: undefined }, gate(1), PATIENCE_MS),
+    ({ status: code }) => code
+  )
+
+/** Opens an answer that comes as it likes. */
+const opened = (connection: Connection) =>
+  Effect.map(connection.open({ method: "GET", path: "/", headers: {}, body: undefined }), (reply) => {
+    if (!("body" in reply)) throw new Error(`refused: ${reply.status} ${reply.text}`)
+    return reply
+  })
 
 const tokens = (server: FakeServer) => server.heard.map(({ headers }) => headers.authorization)
 
@@ -344,7 +351,7 @@ describe("connect", () => {
         Effect.gen(function* () {
           const connection = yield* connect(to)
           fake.answer = (_, response) => response.write("first\n")
-          const reply = yield* connection.exchange({ method: "GET", path: "/", headers: {}, body: undefined })
+          const reply = yield* opened(connection)
           files.write("ca.crt", ours.cert + next.cert)
           yield* TestClock.adjust("60 seconds")
           fake.answer = (_, response) => response.end()
@@ -365,7 +372,7 @@ describe("connect", () => {
       const { fake, files } = yield* server
       const connection = yield* connect(yield* read(files.write("k", config({ server: fake.url }, {}))))
       fake.answer = (_, response) => response.write("first\n")
-      const asked = connection.exchange({ method: "GET", path: "/", headers: {}, body: undefined })
+      const asked = opened(connection)
       expect((yield* Effect.scoped(asked)).status).toBe(200)
       yield* until("the end of the watch upstream", () => fake.open.size === 0)
       fake.answer = (_, response) => response.end()

@@ -296,6 +296,18 @@ describe("reflect", () => {
     })
   )
 
+  virtual("P1 lists again after a list that failed no later than the relist interval asks for", () =>
+    Effect.gen(function* () {
+      const script = new Script()
+      script.list = (_, n) => (n === 1 ? Effect.fail(error("Unavailable", 503)) : Effect.succeed(listing(7)))
+      const run = yield* started(script, { relistSeconds: 2 })
+      yield* pass("2 seconds")
+      expect(script.asked).toEqual(["list 100", "watch 7", "list 100", "watch 7"])
+      yield* pass("2 seconds")
+      expect(run.told.length).toBe(2)
+    })
+  )
+
   virtual("says nothing of a kind that nobody reflects any more", () =>
     Effect.gen(function* () {
       const script = new Script()

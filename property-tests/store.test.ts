@@ -48,7 +48,7 @@ const writes = fc.record({
 const happening = fc.record({
   what: fc.oneof(
     { weight: 5, arbitrary: fc.constant("deliver" as const) },
-    { weight: 2, arbitrary: fc.constantFrom("repeat", "written", "list", "bookmark" as const) },
+    { weight: 2, arbitrary: fc.constantFrom("repeat", "written", "dropped", "list", "bookmark" as const) },
     { weight: 1, arbitrary: fc.constantFrom("lose", "unread" as const) }
   ),
   n: fc.nat(1000)
@@ -113,6 +113,14 @@ const story = (world: World, happenings: readonly { what: string; n: number }[])
       const at = n % total
       const item = world.writes[at]?.item
       return item === undefined ? [] : [{ input: { _tag: "Written", item }, own: item.key, upTo: at + 1 }]
+    }
+    if (what === "dropped") {
+      // only the newest state of an object can be deleted
+      const at = n % total
+      const key = world.writes[at]?.key ?? ""
+      const before = world.at(at, key)
+      if (before === undefined || world.writes[at]?.item !== undefined) return []
+      return [{ input: { _tag: "Dropped", key, revision: before.revision }, own: key, upTo: at + 1 }]
     }
     const at = what === "repeat" && world.cursor > 0 ? n % world.cursor : world.cursor
     if (at === world.cursor && at < total) world.cursor += 1
@@ -266,6 +274,32 @@ describe("step", () => {
     const { store } = Store.steps(Store.empty<Item>(), [listed("5", [good])])
     const next = Store.step(store, { _tag: "Listed", revision: "9", items: [], unread: ["ns/a"] })
     expect(next.changes).toEqual([])
+  })
+
+  it("P4 doesn't take back what we deleted, though events and a list from before come late", () => {
+    const [made, changed] = [item("ns/a", "u1", "5"), item("ns/a", "u1", "8")]
+    const { store } = Store.steps(Store.empty<Item>(), [
+      listed("4", []),
+      written(made),
+      written(changed),
+      { _tag: "Dropped", key: "ns/a", revision: "8" }
+    ])
+    const late: readonly Store.Input<Item>[] = [
+      { _tag: "Changed", item: made },
+      { _tag: "Changed", item: changed },
+      listed("9", [changed]),
+      { _tag: "Changed", item: changed },
+      listed("10", [changed])
+    ]
+    const after = Store.steps(store, late)
+    expect(after.changes).toEqual([])
+    const again = item("ns/a", "u2", "14")
+    const next = Store.steps(after.store, [
+      { _tag: "Deleted", key: "ns/a", revision: "11" },
+      { _tag: "Changed", item: again }
+    ])
+    expect(next.changes).toEqual([{ _tag: "Put", key: "ns/a", before: undefined, after: again }])
+    expect([after.store.dropped.size, next.store.dropped.size]).toEqual([1, 0])
   })
 
   it("ignores a deletion from before the item was made again", () => {

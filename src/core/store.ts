@@ -48,6 +48,8 @@ export interface Store<A extends Stored> {
   readonly revision: string | undefined
   readonly size: number
   readonly table: Table<A>
+  /** by key: the revision at which we deleted an object, until the watch or a list says that it is gone */
+  readonly dropped: ReadonlyMap<string, string>
 }
 
 export interface Step<A extends Stored> {
@@ -66,13 +68,15 @@ const width = 64
 const noBucket: Bucket<never> = []
 const noBranch: Branch<never> = Array.from({ length: width }, () => noBucket)
 const noTable: Table<never> = Array.from({ length: width }, () => noBranch)
+const noDrops: ReadonlyMap<string, string> = new Map()
 
 /** The store that was told nothing yet. */
 export const empty = <A extends Stored>(): Store<A> => ({
   synced: false,
   revision: undefined,
   size: 0,
-  table: noTable
+  table: noTable,
+  dropped: noDrops
 })
 
 /** Whether revision `a` is older than `b`. Never as numbers: revisions may have any length. */
@@ -92,7 +96,7 @@ export const items = <A extends Stored>(store: Store<A>): Iterable<A> => each(st
  * An item whose uid changed is Removed and then Put. Equal revisions change nothing, older ones neither. A list
  * removes what isn't on it, except what is known to be newer than the list (written by us in the meantime). An
  * event about a key that isn't there, no newer than the store's own revision, is a late repetition from before
- * its deletion, and is ignored.
+ * its deletion, and is ignored; so is one that is no newer than what we deleted ourselves.
  */
 export const step = <A extends Stored>(store: Store<A>, input: Input<A>): Step<A> => steps(store, [input])
 
@@ -119,8 +123,10 @@ const take = <A extends Stored>(draft: Draft<A>, input: Input<A>): void => {
     case "Written":
       return seen(draft, input.item)
     case "Dropped":
+      draft.drop(input.key, input.revision)
       return gone(draft, input)
     case "Deleted":
+      draft.settle(input.key, input.revision)
       gone(draft, input)
       return draft.reach(input.revision)
     case "Bookmark":
@@ -139,7 +145,8 @@ const gone = <A extends Stored>(
 const seen = <A extends Stored>(draft: Draft<A>, item: A): void => {
   const known = draft.get(item.key)
   const newest = known === undefined ? draft.revision : known.revision
-  if (newest === undefined || olderRevision(newest, item.revision)) draft.put(known, item)
+  if (newest !== undefined && !olderRevision(newest, item.revision)) return
+  if (draft.isNews(item)) draft.put(known, item)
 }
 
 const list = <A extends Stored>(draft: Draft<A>, input: Extract<Input<A>, { _tag: "Listed" }>): void => {
@@ -148,9 +155,11 @@ const list = <A extends Stored>(draft: Draft<A>, input: Extract<Input<A>, { _tag
   for (const known of draft.all()) {
     if (!listed.has(known.key) && !olderRevision(input.revision, known.revision)) draft.remove(known)
   }
+  for (const key of draft.dropped.keys()) if (!listed.has(key)) draft.settle(key, input.revision)
   for (const item of input.items) {
     const known = draft.get(item.key)
-    if (known === undefined || olderRevision(known.revision, item.revision)) draft.put(known, item)
+    if (known !== undefined && !olderRevision(known.revision, item.revision)) continue
+    if (draft.isNews(item)) draft.put(known, item)
   }
 }
 
@@ -161,6 +170,7 @@ const before = (revision: string, reached: string | undefined): boolean =>
 class Draft<A extends Stored> {
   synced: boolean
   revision: string | undefined
+  dropped: ReadonlyMap<string, string>
   readonly changes: Change<A>[] = []
   #size: number
   #table: Table<A>
@@ -173,20 +183,47 @@ class Draft<A extends Stored> {
     this.revision = base.revision
     this.#size = base.size
     this.#table = base.table
+    this.dropped = base.dropped
   }
 
   done(): Store<A> {
     const same =
       this.#table === this.#base.table &&
       this.synced === this.#base.synced &&
-      this.revision === this.#base.revision
-    return same
-      ? this.#base
-      : { synced: this.synced, revision: this.revision, size: this.#size, table: this.#table }
+      this.revision === this.#base.revision &&
+      this.dropped === this.#base.dropped
+    const { synced, revision, dropped } = this
+    return same ? this.#base : { synced, revision, size: this.#size, table: this.#table, dropped }
   }
 
   reach(revision: string): void {
     if (this.revision === undefined || olderRevision(this.revision, revision)) this.revision = revision
+  }
+
+  /** We deleted the object of that revision. */
+  drop(key: string, revision: string): void {
+    const before = this.dropped.get(key)
+    if (before === undefined || olderRevision(before, revision))
+      this.dropped = new Map(this.dropped).set(key, revision)
+  }
+
+  /** The watch or a list says at a revision that the key is free: what we deleted before can't be shown again. */
+  settle(key: string, revision: string): void {
+    const dropped = this.dropped.get(key)
+    if (dropped !== undefined && !olderRevision(revision, dropped)) this.#forget(key)
+  }
+
+  /** Whether an item is newer than what we deleted under its key, if anything. */
+  isNews(item: A): boolean {
+    const dropped = this.dropped.get(item.key)
+    if (dropped === undefined) return true
+    if (!olderRevision(dropped, item.revision)) return false
+    this.#forget(item.key)
+    return true
+  }
+
+  #forget(key: string): void {
+    this.dropped = new Map([...this.dropped].filter(([other]) => other !== key))
   }
 
   get(key: string): A | undefined {

@@ -20,7 +20,7 @@ import { childKind, type Desired } from "../core/desired.ts"
 import { type Grid, ownerReference } from "../core/grid.ts"
 import { isObject } from "../core/json.ts"
 import type { Step } from "../core/plan.ts"
-import { Api, type ApiError, type Kind } from "./api.ts"
+import { Api, type ApiError, type ApiService, type Kind } from "./api.ts"
 import { CHILDREN } from "./kinds.ts"
 
 const WORK = ["Create", "Change", "Adopt", "TakeOver", "HandOver", "Switch", "Delete"] as const
@@ -64,98 +64,93 @@ export interface Subject {
 const unowned = (child: Child | undefined): { readonly resourceVersion?: string } =>
   child !== undefined && child.owner === undefined ? { resourceVersion: child.revision } : {}
 
-const attempt = (
-  step: Work,
-  { grid, legacy, wanted, objectOf, child }: Subject
-): Effect.Effect<Outcome, ApiError, Api> =>
-  Effect.gen(function* () {
-    const api = yield* Api
-    const kind = CHILDREN[childKind(grid)]
-    const namespace = grid.metadata.namespace ?? ""
-    const written = (object: unknown): Outcome => ({ _tag: "Written", object })
-    switch (step._tag) {
-      case "Create":
-      case "Change": {
-        const object = objectOf(step.unit)
-        if (object === undefined)
-          return yield* Effect.dieMessage(`${step.name} is planned and refused at once`)
-        const meta = step._tag === "Create" ? { resourceVersion: "1" } : { uid: step.uid, ...unowned(child) }
-        return written(yield* api.apply(kind, withMeta(object, meta), ours))
+const written = (object: unknown): Outcome => ({ _tag: "Written", object })
+
+/** The request of a step; of a take-over, a look before it. */
+const attempt = (api: ApiService, step: Work, subject: Subject): Effect.Effect<Outcome, ApiError> => {
+  const { grid, wanted, objectOf, child } = subject
+  const kind = CHILDREN[childKind(grid)]
+  const namespace = grid.metadata.namespace ?? ""
+  const refused = Effect.dieMessage(`${step.name} is planned and refused at once`)
+  switch (step._tag) {
+    case "Create":
+    case "Change": {
+      const object = objectOf(step.unit)
+      if (object === undefined) return refused
+      const meta = step._tag === "Create" ? { resourceVersion: "1" } : { uid: step.uid, ...unowned(child) }
+      return Effect.map(api.apply(kind, withMeta(object, meta), ours), written)
+    }
+    case "Adopt": {
+      const metadata = {
+        name: step.name,
+        namespace,
+        uid: step.uid,
+        ownerReferences: [ownerReference(grid)]
       }
-      case "Adopt": {
-        const metadata = {
-          name: step.name,
-          namespace,
-          uid: step.uid,
-          ownerReferences: [ownerReference(grid)]
-        }
-        const object = { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata }
-        return written(yield* api.apply(kind, object, { manager: SWITCH_MANAGER, force: true }))
+      const object = { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata }
+      return Effect.map(api.apply(kind, object, { manager: SWITCH_MANAGER, force: true }), written)
+    }
+    case "HandOver": {
+      // The number that was seen, and no other: someone may have scaled since.
+      const metadata = { name: step.name, namespace, uid: step.uid, resourceVersion: child?.revision }
+      const object = {
+        apiVersion: apiVersionOf(kind),
+        kind: kind.kind,
+        metadata,
+        spec: { replicas: step.replicas }
       }
-      case "HandOver": {
-        // The number that was seen, and no other: someone may have scaled since.
-        const metadata = { name: step.name, namespace, uid: step.uid, resourceVersion: child?.revision }
-        const object = {
-          apiVersion: apiVersionOf(kind),
-          kind: kind.kind,
-          metadata,
-          spec: { replicas: step.replicas }
-        }
-        return written(yield* api.apply(kind, object, { manager: REPLICAS_MANAGER, force: true }))
-      }
-      case "Switch": {
-        const object = objectOf(step.unit)
-        if (object === undefined)
-          return yield* Effect.dieMessage(`${step.name} is planned and refused at once`)
-        const patch = strategySwitch(childKind(grid), object, step.uid)
-        return written(yield* api.merge(kind, namespace, step.name, patch, { manager: SWITCH_MANAGER }))
-      }
-      case "TakeOver": {
-        const found = yield* api.get(kind, namespace, step.name)
-        if (!isObject(found) || !isObject(found["metadata"])) return written(found)
+      return Effect.map(api.apply(kind, object, { manager: REPLICAS_MANAGER, force: true }), written)
+    }
+    case "Switch": {
+      const object = objectOf(step.unit)
+      if (object === undefined) return refused
+      const patch = strategySwitch(childKind(grid), object, step.uid)
+      return Effect.map(api.merge(kind, namespace, step.name, patch, { manager: SWITCH_MANAGER }), written)
+    }
+    case "TakeOver":
+      return Effect.flatMap(api.get(kind, namespace, step.name), (found) => {
+        if (!isObject(found) || !isObject(found["metadata"])) return Effect.succeed(written(found))
         const object = found as unknown as ChildObject
-        const managedFields = ownership(object, legacy, wanted?.replicas !== undefined)
-        if (object.metadata.uid !== step.uid || managedFields === undefined) return written(object)
-        const patch = {
-          metadata: { uid: step.uid, resourceVersion: object.metadata.resourceVersion, managedFields }
-        }
-        return written(yield* api.merge(kind, namespace, step.name, patch, { manager: MANAGER }))
-      }
-      case "Delete":
-        // As it was seen, and no other: someone may have taken it out of our hands since.
-        yield* api.remove(kind, namespace, step.name, {
+        const managedFields = ownership(object, subject.legacy, wanted?.replicas !== undefined)
+        if (object.metadata.uid !== step.uid || managedFields === undefined)
+          return Effect.succeed(written(object))
+        const { uid, resourceVersion } = object.metadata
+        const patch = { metadata: { uid, resourceVersion, managedFields } }
+        return Effect.map(api.merge(kind, namespace, step.name, patch, { manager: MANAGER }), written)
+      })
+    case "Delete":
+      // As it was seen, and no other: someone may have taken it out of our hands since.
+      return Effect.as(
+        api.remove(kind, namespace, step.name, {
           uid: step.uid,
           ...(child !== undefined && { resourceVersion: child.revision })
-        })
-        return { _tag: "Deleted" }
-    }
-  })
+        }),
+        { _tag: "Deleted" }
+      )
+  }
+}
 
 /** Sends what a step asks for. Never fails: what the server said is the outcome. */
 export const act = (step: Work, subject: Subject): Effect.Effect<Outcome, never, Api> =>
-  attempt(step, subject).pipe(
-    Effect.catchAll((error): Effect.Effect<Outcome, never, Api> => {
-      if (step._tag === "Delete" && error.reason === "NotFound") return gone(step, subject.grid, error)
+  Effect.flatMap(Api, (api) =>
+    Effect.catchAll(attempt(api, step, subject), (error): Effect.Effect<Outcome> => {
+      const failed: Outcome = { _tag: "Failed", error }
+      const kind = CHILDREN[childKind(subject.grid)]
+      const look = api.get(kind, subject.grid.metadata.namespace ?? "", step.name)
+      if (step._tag === "Delete" && error.reason === "NotFound") return gone(look, failed)
       if (step._tag !== "Create" || (error.reason !== "Conflict" && error.reason !== "AlreadyExists"))
-        return Effect.succeed({ _tag: "Failed", error })
-      return taken(step, subject.grid, error)
+        return Effect.succeed(failed)
+      return taken(look, failed)
     })
   )
 
 /** Whether an object that was not found is really gone: it was its namespace, or something on the way, that said so. */
-const gone = (step: Work, grid: Grid, error: ApiError) =>
-  Api.pipe(
-    Effect.flatMap((api) => api.get(CHILDREN[childKind(grid)], grid.metadata.namespace ?? "", step.name)),
-    Effect.as<Outcome>({ _tag: "Failed", error }),
-    Effect.catchAll((answer) =>
-      Effect.succeed<Outcome>(answer.reason === "NotFound" ? { _tag: "Deleted" } : { _tag: "Failed", error })
-    )
-  )
+const gone = (look: Effect.Effect<unknown, ApiError>, failed: Outcome): Effect.Effect<Outcome> =>
+  Effect.match(look, {
+    onSuccess: () => failed,
+    onFailure: ({ reason }): Outcome => (reason === "NotFound" ? { _tag: "Deleted" } : failed)
+  })
 
 /** Looks at the object that has the name already. */
-const taken = (step: Work, grid: Grid, error: ApiError) =>
-  Api.pipe(
-    Effect.flatMap((api) => api.get(CHILDREN[childKind(grid)], grid.metadata.namespace ?? "", step.name)),
-    Effect.map((object): Outcome => ({ _tag: "Taken", object })),
-    Effect.catchAll(() => Effect.succeed<Outcome>({ _tag: "Failed", error }))
-  )
+const taken = (look: Effect.Effect<unknown, ApiError>, failed: Outcome): Effect.Effect<Outcome> =>
+  Effect.match(look, { onSuccess: (object): Outcome => ({ _tag: "Taken", object }), onFailure: () => failed })

@@ -8,22 +8,33 @@
  * *Assumes*: a Connection sends a request once, or twice after a 401.
  * *Does not*: retry (core/retry.ts says when, the callers do), decode objects, cache.
  */
-import * as NodeStream from "@effect/platform-node-shared/NodeStream"
 import * as Chunk from "effect/Chunk"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { Readable } from "node:stream"
 import type { KubeObject } from "../core/kube.ts"
 import type { Failure } from "../core/retry.ts"
-import { connect, type Connection, type Exchange, PATIENCE_MS, type Reply } from "./connect.ts"
+import { connect, type Connection } from "./connect.ts"
 import { gate } from "./gate.ts"
+import { type Answer, brokeOff, type Exchange, isRefusal, PATIENCE_MS } from "./http.ts"
 import { mounted, target } from "./kubeconfig.ts"
 import { series } from "./series.ts"
 import type { Access, Misconfigured } from "./settings.ts"
-import { cutter, isMalformed, json, line, type Page, page, refusal, type WatchLine } from "./wire.ts"
+import {
+  cutter,
+  isMalformed,
+  json,
+  type Knows,
+  line,
+  type Page,
+  page,
+  refusal,
+  type WatchLine
+} from "./wire.ts"
 
 export type { Page, WatchLine }
 
@@ -63,6 +74,8 @@ export interface WatchOptions extends Where {
   readonly revision: string
   /** after which the server ends the watch */
   readonly timeoutSeconds: number
+  /** says of which objects a line need not be read; without it all are read */
+  readonly knows?: Knows
 }
 
 export interface ApiService {
@@ -105,15 +118,13 @@ export const layer = (access: Access): Layer.Layer<Api, Misconfigured> =>
     )
   )
 
-const requests = series(
+const count = series(
   "servicegroup_api_requests_total",
   "requests to the API server, by verb, kind and status code (0: no answer)",
   ["verb", "kind", "code"]
 )
 
 const atOnce = 32
-/** Bytes of a refusal that are read. */
-const longestRefusal = 64 * 1024
 
 interface Asked extends Exchange {
   readonly verb: string
@@ -124,23 +135,29 @@ interface Asked extends Exchange {
 /** The service on a connection. `patience`: milliseconds that an answer other than a watch may take. */
 export const api = (connection: Connection, patience = PATIENCE_MS): Effect.Effect<ApiService> =>
   Effect.sync(() => {
-    const inTurn = gate(atOnce)
-    const open = (asked: Asked) =>
-      connection.exchange(asked).pipe(
-        Effect.mapError(({ message }) => unanswered(asked, message)),
-        Effect.tap(({ status }) => requests(asked.verb, asked.kind.kind, String(status))),
-        Effect.tapError(() => requests(asked.verb, asked.kind.kind, "0")),
-        Effect.flatMap((reply) => (reply.status < 300 ? Effect.succeed(reply) : refused(asked, reply)))
-      )
-    const ask = (asked: Asked): Effect.Effect<unknown, ApiError> => {
-      const answered = open({ ...asked, patience }).pipe(
-        Effect.flatMap((reply) => text(asked, reply.body, Number.POSITIVE_INFINITY)),
-        Effect.flatMap((body) => parsed(asked, body)),
-        Effect.scoped
-      )
-      // Who leads must be able to say so, however many requests wait.
-      return asked.kind.kind === "Lease" ? answered : inTurn(answered)
+    const requests = gate(atOnce)
+    // Who leads must be able to say so, however many requests wait.
+    const leases = gate(atOnce)
+    const failed = (asked: Asked, message: string): Effect.Effect<never, ApiError> => {
+      count(asked.verb, asked.kind.kind, "0")
+      return Effect.fail(unanswered(asked, message))
     }
+    const ask = (asked: Asked): Effect.Effect<unknown, ApiError> =>
+      Effect.matchEffect(connection.ask(asked, asked.kind.kind === "Lease" ? leases : requests, patience), {
+        onFailure: ({ message }) => failed(asked, message),
+        onSuccess: (answer) => {
+          count(asked.verb, asked.kind.kind, String(answer.status))
+          return isRefusal(answer.status) ? Effect.fail(refused(asked, answer)) : parsed(asked, answer.text)
+        }
+      })
+    const open = (asked: Asked) =>
+      Effect.matchEffect(connection.open(asked), {
+        onFailure: ({ message }) => failed(asked, message),
+        onSuccess: (reply) => {
+          count(asked.verb, asked.kind.kind, String(reply.status))
+          return "body" in reply ? Effect.succeed(reply) : Effect.fail(refused(asked, reply))
+        }
+      })
     return {
       list: (kind, o) => {
         const asked = reading("list", kind, kind.namespaced ? (o.namespace ?? "") : "", "", {
@@ -162,7 +179,7 @@ export const api = (connection: Connection, patience = PATIENCE_MS): Effect.Effe
           timeoutSeconds: String(o.timeoutSeconds),
           labelSelector: o.labelSelector
         })
-        return Stream.unwrapScoped(Effect.map(open(asked), ({ body }) => lines(asked, body)))
+        return Stream.unwrapScoped(Effect.map(open(asked), ({ body }) => lines(asked, body, o.knows)))
       },
       get: (kind, namespace, name) => ask(reading("get", kind, namespace, name, {})),
       apply: (kind, object, { manager, force, subresource }) => {
@@ -242,6 +259,7 @@ const writing = (
   body: JSON.stringify(body)
 })
 
+/** No answer came, or not all of it. */
 const unanswered = (asked: Asked, message: string): ApiError =>
   new ApiError({ reason: "Unavailable", code: 0, message, request: asked.about })
 
@@ -253,66 +271,54 @@ const parsed = (asked: Asked, body: string): Effect.Effect<unknown, ApiError> =>
   return isMalformed(read) ? unreadable(asked, read.message) : Effect.succeed(read.value)
 }
 
-const refused = (asked: Asked, reply: Reply): Effect.Effect<never, ApiError> =>
-  Effect.flatMap(text(asked, reply.body, longestRefusal), (body) => {
-    const read = json(body)
-    const failure = refusal(reply.status, isMalformed(read) ? body : read.value, retryAfter(reply))
-    return Effect.fail(new ApiError({ ...failure, request: asked.about }))
-  })
+const refused = (asked: Asked, answer: Answer): ApiError => {
+  const read = json(answer.text)
+  const failure = refusal(answer.status, isMalformed(read) ? answer.text : read.value, retryAfter(answer))
+  return new ApiError({ ...failure, request: asked.about })
+}
 
 /** Seconds of `Retry-After`; a date counts from the server's own clock, not from ours. */
-const retryAfter = ({ headers: { "retry-after": after, date } }: Reply): number | undefined => {
+const retryAfter = ({ headers: { "retry-after": after, date } }: Answer): number | undefined => {
   if (after === undefined) return undefined
   if (/^\d+$/.test(after)) return Number(after)
   const seconds = (Date.parse(after) - Date.parse(date ?? "")) / 1000
   return seconds > 0 ? seconds : undefined
 }
 
-const brokeOff = (asked: Asked, error: unknown): ApiError =>
-  unanswered(asked, `the answer broke off: ${error instanceof Error ? error.message : String(error)}`)
-
-const bytes = (asked: Asked, body: Readable): Stream.Stream<Uint8Array, ApiError> =>
-  NodeStream.fromReadable<ApiError, Uint8Array>(
-    () => body,
-    (error) => brokeOff(asked, error)
-  )
-
-/** The text of a body, cut at so many bytes. */
-const text = (asked: Asked, body: Readable, most: number): Effect.Effect<string, ApiError> =>
-  Effect.async((resume) => {
-    // What ended before anybody listened tells nobody any more.
-    if (body.destroyed)
-      return resume(Effect.fail(brokeOff(asked, body.errored ?? "it was closed before its end")))
-    const parts: Uint8Array[] = []
-    let size = 0
-    // A connection is free one turn of the event loop after its body ended; who asks before that opens another.
-    const end = (): void =>
-      void setImmediate(() => resume(Effect.succeed(Buffer.concat(parts).subarray(0, most).toString("utf8"))))
-    body.on("data", (part: Uint8Array) => {
-      parts.push(part)
-      size += part.length
-      if (size >= most) end()
-    })
-    body.once("end", end)
-    body.once("error", (error) => resume(Effect.fail(brokeOff(asked, error))))
-    body.once("close", () => {
-      if (!body.readableEnded) resume(Effect.fail(brokeOff(asked, "it was closed before its end")))
-    })
-  })
-
 /** The lines of a watch, as many at once as have come in. */
-const lines = (asked: Asked, body: Readable): Stream.Stream<WatchLine, ApiError> =>
+const lines = (asked: Asked, body: Readable, knows: Knows | undefined): Stream.Stream<WatchLine, ApiError> =>
   Stream.suspend(() => {
     const cut = cutter()
-    return Stream.mapChunksEffect(bytes(asked, body), (parts) => {
-      const read: WatchLine[] = []
-      for (const part of parts) {
-        for (const raw of cut(part)) {
-          const next = line(raw)
-          if (next.type !== "ERROR") read.push(next)
-          else return Effect.fail(new ApiError({ ...next.failure, request: asked.about }))
-        }
+    const next = parts(body)
+    const read = (bytes: Uint8Array): Effect.Effect<Chunk.Chunk<WatchLine>, Option.Option<ApiError>> => {
+      const found: WatchLine[] = []
+      for (const raw of cut(bytes)) {
+        const one = line(raw, knows)
+        if (one.type === "ERROR")
+          return Effect.fail(Option.some(new ApiError({ ...one.failure, request: asked.about })))
+        found.push(one)
       }
-      return Effect.succeed(Chunk.unsafeFromArray(read))
-    })
+      return Effect.succeed(Chunk.unsafeFromArray(found))
+    }
+    const broken = Option.map((error: unknown) => unanswered(asked, brokeOff(error)))
+    return Stream.repeatEffectChunkOption(
+      Effect.matchEffect(next, { onFailure: (end) => Effect.fail(broken(end)), onSuccess: read })
+    )
   })
+
+/** Gives what has come in of a body since the last time, or comes next. At its end it fails with none, else with what broke it off. */
+const parts = (body: Readable): Effect.Effect<Uint8Array, Option.Option<unknown>> => {
+  let wake = (): void => undefined
+  for (const event of ["readable", "end", "close"]) body.on(event, () => wake())
+  return Effect.async((resume) => {
+    wake = () => {
+      const bytes = body.read() as Uint8Array | null
+      if (bytes !== null) resume(Effect.succeed(bytes))
+      else if (body.readableEnded) resume(Effect.fail(Option.none()))
+      else if (body.destroyed) resume(Effect.fail(Option.some(body.errored)))
+      else return
+      wake = () => undefined
+    }
+    wake()
+  })
+}

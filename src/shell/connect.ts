@@ -8,43 +8,35 @@
  * *Assumes*: a request's body may be sent twice.
  * *Does not*: judge answers, retry anything but a 401, follow redirects.
  */
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { readFileSync } from "node:fs"
 import * as http from "node:http"
 import * as https from "node:https"
-import type { Readable } from "node:stream"
+import type { Gate } from "./gate.ts"
+import {
+  type Answer,
+  answer,
+  type Exchange,
+  type Headers,
+  open,
+  PATIENCE_MS,
+  type Reply,
+  type Unreachable,
+  type Way,
+  why
+} from "./http.ts"
 import type { Credential, Source, Target } from "./kubeconfig.ts"
 import { Misconfigured } from "./settings.ts"
 import { steady } from "./steady.ts"
 
-/** No answer came: the network, TLS, or a server that closed the connection. */
-export class Unreachable extends Data.TaggedError("Unreachable")<{ readonly message: string }> {}
-
-export interface Exchange {
-  readonly method: "GET" | "POST" | "PATCH" | "DELETE"
-  /** with its query; below the server's own path */
-  readonly path: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: string | undefined
-  /** milliseconds for the whole answer; without it (a watch) the body may come as slowly as it likes */
-  readonly patience?: number
-}
-
-export interface Reply {
-  readonly status: number
-  readonly headers: http.IncomingHttpHeaders
-  readonly body: Readable
-}
-
 export interface Connection {
   readonly server: string
-  /** Sends one request. The reply's body lives as long as the scope. */
-  readonly exchange: (request: Exchange) => Effect.Effect<Reply, Unreachable, Scope.Scope>
+  /** Sends one request, whose answer comes as it likes: its body lives as long as the scope. A refusal is read whole. */
+  readonly open: (request: Exchange) => Effect.Effect<Reply | Answer, Unreachable, Scope.Scope>
+  /** Sends one request when the gate lets it, and reads the whole answer. `patience`: milliseconds for it. */
+  readonly ask: (request: Exchange, gate: Gate, patience: number) => Effect.Effect<Answer, Unreachable>
 }
-
-type Headers = Readonly<Record<string, string | readonly string[]>>
 
 /** What the files, or the plugin, say at the moment. */
 interface Material {
@@ -55,7 +47,7 @@ interface Material {
 }
 
 interface Live {
-  readonly pool: http.Agent
+  readonly way: Way
   readonly material: Material
   /** milliseconds */
   readonly readAt: number
@@ -78,26 +70,28 @@ export const connect = (target: Target): Effect.Effect<Connection, Misconfigured
     const one = yield* Effect.makeSemaphore(1)
     const plugin = yield* pluginOf(target.credential)
 
-    const open = (material: Material): http.Agent => {
+    const server = new URL(target.server)
+    const pooled = (material: Material): http.Agent => {
       const pool = poolOf(target, material)
       pools.add(pool)
       return pool
     }
     const first = yield* read(target, plugin.headers)
     let live: Live = {
-      pool: open(first),
+      way: { server, pool: pooled(first), headers: first.headers },
       material: first,
       readAt: yield* steady,
       suspect: false
     }
 
     const adopt = (material: Material, now: number): void => {
-      const pool = sameTls(live.material, material) ? live.pool : open(material)
-      if (pool !== live.pool) {
-        retire(live.pool)
-        pools.delete(live.pool)
+      const before = live.way.pool
+      const pool = sameTls(live.material, material) ? before : pooled(material)
+      if (pool !== before) {
+        retire(before)
+        pools.delete(before)
       }
-      live = { pool, material, readAt: now, suspect: false }
+      live = { way: { server, pool, headers: material.headers }, material, readAt: now, suspect: false }
     }
     const renew = Effect.gen(function* () {
       const now = yield* steady
@@ -109,11 +103,13 @@ export const connect = (target: Target): Effect.Effect<Connection, Misconfigured
     const old = (now: number): boolean =>
       now - live.readAt >=
       (live.suspect ? ages.Suspect : ages[target.credential._tag === "Plugin" ? "Plugin" : "File"])
-    const current = Effect.gen(function* () {
-      const due = Effect.map(steady, old)
-      if (yield* due) yield* one.withPermits(1)(Effect.whenEffect(renew, due))
-      return live
-    })
+    const current = Effect.flatMap(steady, (now) =>
+      old(now)
+        ? one
+            .withPermits(1)(Effect.whenEffect(renew, Effect.map(steady, old)))
+            .pipe(Effect.map(() => live))
+        : Effect.succeed(live)
+    )
     /** What to try after a 401: undefined where reading again gave what was used already. */
     const after401 = (used: Live) =>
       one.withPermits(1)(
@@ -126,84 +122,28 @@ export const connect = (target: Target): Effect.Effect<Connection, Misconfigured
         })
       )
 
-    const exchange = (request: Exchange): Effect.Effect<Reply, Unreachable, Scope.Scope> =>
-      Effect.gen(function* () {
-        const used = yield* current
-        const reply = yield* send(target, used, request).pipe(
-          Effect.tapError(() => Effect.sync(() => (live = { ...live, suspect: true })))
+    /** Sends a request as who we are now, and once more where the server does not know us any more. */
+    const known = <A extends { readonly status: number }, R>(
+      send: (way: Way) => Effect.Effect<A, Unreachable, R>
+    ): Effect.Effect<A, Unreachable, R> => {
+      const sent = (way: Way) =>
+        Effect.tapError(send(way), () => Effect.sync(() => (live = { ...live, suspect: true })))
+      return Effect.flatMap(current, (used) =>
+        Effect.flatMap(sent(used.way), (answered) =>
+          answered.status === 401
+            ? Effect.flatMap(after401(used), (next) =>
+                next === undefined ? Effect.succeed(answered) : send(next.way)
+              )
+            : Effect.succeed(answered)
         )
-        if (reply.status !== 401) return reply
-        const next = yield* after401(used)
-        if (next === undefined) return reply
-        reply.body.destroy()
-        return yield* send(target, next, request)
-      })
-    return { server: target.server, exchange }
+      )
+    }
+    return {
+      server: target.server,
+      open: (request) => known((way) => open(way, request)),
+      ask: (request, gate, patience) => known((way) => answer(way, request, gate, patience))
+    }
   })
-
-/** Sends one request. A body that nobody reads to its end is destroyed with the scope. */
-const send = (
-  target: Target,
-  live: Live,
-  exchange: Exchange
-): Effect.Effect<Reply, Unreachable, Scope.Scope> =>
-  Effect.uninterruptibleMask((interruptible) =>
-    Effect.tap(interruptible(answered(target, live, exchange)), ({ body }) =>
-      Effect.addFinalizer(() => Effect.sync(() => body.destroy()))
-    )
-  )
-
-/** Half a minute for an answer, or for its first byte where the body may take its time. */
-export const PATIENCE_MS = 30_000
-
-const answered = (target: Target, { pool, material }: Live, exchange: Exchange) =>
-  Effect.async<Reply, Unreachable>((resume) => {
-    const { method, path, headers, body, patience } = exchange
-    const { protocol, hostname, port, pathname } = new URL(target.server)
-    const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) }
-    const request = outgoing(protocol === "https:" ? https : http, {
-      agent: pool,
-      protocol,
-      // The brackets of an IPv6 address belong to the URL alone.
-      hostname: hostname.replace(/^\[(.*)\]$/, "$1"),
-      ...(port !== "" && { port }),
-      path: (pathname === "/" ? "" : pathname) + path,
-      method,
-      headers: { ...material.headers, ...headers, ...length } as http.OutgoingHttpHeaders
-    })
-    if (request instanceof Unreachable) return resume(Effect.fail(request))
-    // A timer of the runtime's own: a fiber that waits would cost as much as the request.
-    const wait = patience ?? PATIENCE_MS
-    let late: { readonly destroy: (error: Error) => unknown } = request
-    const timer = setTimeout(() => late.destroy(new Error(`no answer within ${wait / 1000} s`)), wait)
-    request.once("close", () => clearTimeout(timer))
-    request.on("error", (error) => {
-      resume(Effect.fail(new Unreachable({ message: `${target.server}: ${why(error)}` })))
-    })
-    request.once("response", (response) => {
-      if (patience === undefined) clearTimeout(timer)
-      late = response
-      // A body that is cut off emits an error, also after the last listener has gone: nobody must die of that.
-      response.on("error", () => undefined)
-      resume(Effect.succeed({ status: response.statusCode ?? 0, headers: response.headers, body: response }))
-    })
-    request.end(body)
-    return Effect.sync(() => request.destroy())
-  })
-
-/** A token or a name with a line break in it makes no header. */
-const outgoing = (by: typeof http | typeof https, options: https.RequestOptions) => {
-  try {
-    return by.request(options)
-  } catch (error) {
-    return new Unreachable({ message: `the request can't be made: ${why(error)}` })
-  }
-}
-
-const why = (error: unknown): string => {
-  if (error instanceof AggregateError && error.message === "") return error.errors.map(why).join("; ")
-  return error instanceof Error ? error.message : String(error)
-}
 
 /** Below the idle limits of cloud load balancers; a half-open connection is noticed. */
 const KEEP_ALIVE_MS = 30_000

@@ -18,7 +18,7 @@ import { isWork } from "./act.ts"
 import { Api } from "./api.ts"
 import type { Unread } from "./decode.ts"
 import type { Desk } from "./desk.ts"
-import { gate } from "./gate.ts"
+import { gate, inside } from "./gate.ts"
 import type { Readiness } from "./health.ts"
 import { CHILDREN, GRIDS, NODE } from "./kinds.ts"
 import { type Memory, remember } from "./memory.ts"
@@ -120,7 +120,7 @@ export const control = (
     const observed = new Observed()
     const desk: Desk = {
       observed,
-      writing: gate(settings.concurrency),
+      writing: inside(gate(settings.concurrency)),
       concurrency: settings.concurrency,
       legacy: [settings.legacyManager],
       wake: (due) => enqueue(due),
@@ -130,8 +130,9 @@ export const control = (
     // Who leads again counts anew.
     yield* Effect.addFinalizer(() => Effect.forEach(memories.values(), (memory) => count(memory, 0)))
     const passes: Queue = yield* queue((ref) => pass(desk, memories, settings.unitGrace, ref))
-    const enqueue = ({ now, soon }: Due) =>
-      Effect.gen(function* () {
+    const enqueue = ({ now, soon }: Due) => {
+      if (now.size === 0 && soon.size === 0) return Effect.void
+      return Effect.gen(function* () {
         for (const ref of now) {
           yield* glance(desk, memories, settings.unitGrace, ref)
           yield* passes.now(ref)
@@ -140,6 +141,7 @@ export const control = (
         const later = (yield* steady) + GATHER_MS
         for (const ref of soon) yield* passes.at(ref, later)
       })
+    }
     const where = settings.namespace === "" ? {} : { namespace: settings.namespace }
     const scope = yield* Effect.scope
     const api = yield* Api

@@ -45,14 +45,24 @@ const unreads = series(
   "objects and watch lines that could not be read, by kind",
   ["kind"]
 )
+
+/** An object as it is in the store, where it is there at this revision already. */
+export const same = <A extends Stored>(
+  known: Decoding<A>["known"],
+  { key, uid, revision }: Pick<Identity, "key" | "uid" | "revision">
+): A | undefined => {
+  const before = known?.(key)
+  return before?.uid === uid && before.revision === revision ? before : undefined
+}
+
 /** An object as it is in the store, where it is there at this revision already; else reduced, and Malformed where that throws. */
 export const decoded = <A extends Stored>(
   { known, reduce }: Pick<Decoding<A>, "known" | "reduce">,
   raw: unknown,
   who: Identity
 ): A | Malformed => {
-  const before = known?.(who.key)
-  if (before?.uid === who.uid && before.revision === who.revision) return before
+  const before = same(known, who)
+  if (before !== undefined) return before
   try {
     return reduce(raw, who)
   } catch (error) {
@@ -74,6 +84,7 @@ export class Decoder<A extends Stored> {
 
   input(line: WatchLine): Input<A> | Malformed {
     if (line.type === "MALFORMED") return malformed(line.message)
+    if (line.type === "KNOWN") return { _tag: "Bookmark", revision: line.revision }
     const revision = revisionOf(line.object)
     if (line.type === "BOOKMARK") {
       return revision === undefined ? malformed("a bookmark has no revision") : { _tag: "Bookmark", revision }
@@ -107,7 +118,7 @@ export class Decoder<A extends Stored> {
       const key = keyOf(raw)
       const revision = revisionOf(raw)
       const keys = key === undefined ? [] : [key]
-      yield* unreads(this.#of.kind.kind)
+      unreads(this.#of.kind.kind)
       if (key !== undefined && this.#reported.has(key) && this.#reported.get(key) === revision) return keys
       if (this.#reported.size >= mostReported) this.#reported.clear()
       if (key !== undefined) this.#reported.set(key, revision)

@@ -18,11 +18,11 @@ import * as Stream from "effect/Stream"
 import { type Failure, reconnect } from "../core/retry.ts"
 import { type Input, olderRevision, type Stored } from "../core/store.ts"
 import { Api, type ApiService, type Kind } from "./api.ts"
-import { type Decoding, Decoder } from "./decode.ts"
+import { type Decoding, Decoder, same } from "./decode.ts"
 import { Readiness, type ReadinessService } from "./health.ts"
 import { series } from "./series.ts"
 import { steady } from "./steady.ts"
-import { isMalformed, revisionOf, type WatchLine } from "./wire.ts"
+import { isMalformed, revisionReached, type WatchLine } from "./wire.ts"
 
 export interface Reflection<A extends Stored> extends Decoding<A> {
   readonly labelSelector?: string
@@ -34,7 +34,7 @@ export interface Reflection<A extends Stored> extends Decoding<A> {
 }
 
 const pageSize = 100
-/** Milliseconds after which a relist that failed is tried again. */
+/** Milliseconds after which a relist that failed is tried again; the relist interval, where that is shorter. */
 const RELIST_AGAIN_MS = 30_000
 /** Milliseconds without a line after which a watch is opened again. */
 const SILENCE_MS = 90_000
@@ -136,7 +136,7 @@ class Reflector<A extends Stored> {
         Effect.zipRight(
           this.#failed(failure),
           Effect.map(steady, (now) => {
-            this.#listAt = now + RELIST_AGAIN_MS
+            this.#listAt = now + Math.min(RELIST_AGAIN_MS, this.#of.relistSeconds * 1000)
           })
         )
     )
@@ -156,9 +156,9 @@ class Reflector<A extends Stored> {
     const why = words(this.#of.kind, failure)
     const news = why !== this.#told
     this.#told = why
+    failures(this.#name, failure.reason)
     return Effect.all(
       [
-        failures(this.#name, failure.reason),
         Metric.set(Metric.tagged(up, "kind", this.#name), 0),
         this.#readiness.waiting(this.#name, why),
         Effect.when(Effect.logWarning(why), () => news)
@@ -192,7 +192,7 @@ class Reflector<A extends Stored> {
       const interval = this.#of.relistSeconds * 1000 * (0.8 + 0.2 * (yield* Random.next))
       this.#listAt = (yield* steady) + Math.round(interval)
       this.#lost = false
-      yield* lists(this.#name)
+      lists(this.#name)
       yield* this.#well
     })
   }
@@ -242,7 +242,8 @@ class Reflector<A extends Stored> {
       const lines = this.#api.watch(this.#of.kind, {
         ...this.#where,
         revision: this.#last ?? "0",
-        timeoutSeconds: yield* Random.nextIntBetween(300, 601)
+        timeoutSeconds: yield* Random.nextIntBetween(300, 601),
+        knows: (object) => same(this.#of.known, object) !== undefined
       })
       this.#heardAt = yield* steady
       yield* Effect.raceFirst(
@@ -272,9 +273,9 @@ class Reflector<A extends Stored> {
       for (const line of chunk) {
         const input = this.#decoder.input(line)
         if (isMalformed(input)) {
-          yield* this.#decoder.report(line.type === "MALFORMED" ? undefined : line.object, input.message)
+          yield* this.#decoder.report("object" in line ? line.object : undefined, input.message)
         }
-        const revision = line.type === "MALFORMED" ? undefined : revisionOf(line.object)
+        const revision = revisionReached(line)
         if (!isMalformed(input)) inputs.push(input)
         else if (revision !== undefined) inputs.push({ _tag: "Bookmark", revision })
         if (revision !== undefined && (reached === undefined || olderRevision(reached, revision))) {

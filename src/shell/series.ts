@@ -1,23 +1,29 @@
 /**
  * A counter for each combination of label values.
  */
-import type * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
+import * as MetricKey from "effect/MetricKey"
+import * as MetricLabel from "effect/MetricLabel"
 
-/** Counts one more of what the values say, given in the order of the labels. The counter of a combination is made once: it costs more than counting. */
+/**
+ * Counts one more of what the values say, given in the order of the labels. The counter of a combination is made once: to find it anew costs
+ * more than counting.
+ */
 export const series = (
   name: string,
   description: string,
   labels: readonly string[]
-): ((...values: readonly string[]) => Effect.Effect<void>) => {
-  const counter = Metric.counter(name, { description, incremental: true })
-  const made = new Map<string, Effect.Effect<void>>()
+): ((...values: readonly string[]) => void) => {
+  const key = MetricKey.counter(name, { description, incremental: true })
+  const made = new Map<string, Metric.Metric.Counter<number>>()
+  const counter = (values: readonly string[]): Metric.Metric.Counter<number> => {
+    const labelled = labels.map((label, i) => MetricLabel.make(label, values[i] ?? ""))
+    return Metric.fromMetricKey(MetricKey.taggedWithLabels(key, labelled))
+  }
   return (...values) => {
-    const known = made.get(values.join("\n"))
-    if (known !== undefined) return known
-    const tagged = labels.reduce((so, label, i) => Metric.tagged(so, label, values[i] ?? ""), counter)
-    const one = Metric.update(tagged, 1)
-    made.set(values.join("\n"), one)
-    return one
+    const combination = values.join("\n")
+    const one = made.get(combination) ?? counter(values)
+    made.set(combination, one)
+    one.unsafeUpdate(1, [])
   }
 }

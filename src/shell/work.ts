@@ -31,11 +31,10 @@ import { identity, isMalformed, type Malformed } from "./wire.ts"
 /** A look and a write later the name is ours, where it became free: within half a minute. */
 const STRANGER_MS = 20_000
 
-const writes = series(
-  "servicegroup_child_writes_total",
-  "Steps carried out on children, by step and result",
-  ["step", "result"]
-)
+const count = series("servicegroup_child_writes_total", "Steps carried out on children, by step and result", [
+  "step",
+  "result"
+])
 
 /** The paths that the server's answer has otherwise than they were sent. */
 const altered = ({ seen, desired }: Thought, step: Work, answer: unknown): readonly string[] => {
@@ -73,10 +72,8 @@ interface Task {
   readonly wanted: Wanted | undefined
 }
 
-const learnFailure = ({ step, thought, memory, wanted }: Task, failure: Failure) =>
-  Effect.gen(function* () {
-    const now = yield* steady
-    const jitter = yield* Random.next
+const learnFailure = ({ step, thought, memory, wanted }: Task, failure: Failure, now: number) =>
+  Effect.flatMap(Random.next, (jitter) => {
     const { name } = step
     const about = {
       failure,
@@ -86,20 +83,19 @@ const learnFailure = ({ step, thought, memory, wanted }: Task, failure: Failure)
       jitter
     }
     memory.held.set(name, failed(memory.held.get(name), about))
-    yield* Effect.logWarning("a write failed").pipe(
+    return Effect.logWarning("a write failed").pipe(
       Effect.annotateLogs({ child: name, step: step._tag, reason: failure.reason, error: failure.message })
     )
   })
 
 /** Takes in what became of a child. This grid looks again anyway; others may wait for its name to become free. */
-const takeIn = (desk: Desk, { seen }: Thought, kind: ChildKind, input: Input<Child>): Effect.Effect<void> =>
-  Effect.suspend(() => {
-    const { now, soon } = desk.observed.readChildren(kind, [input])
-    const own = gridRef(seen.grid.kind, seen.key)
-    const others = (refs: ReadonlySet<string>): ReadonlySet<string> =>
-      new Set([...refs].filter((ref) => ref !== own))
-    return desk.wake({ now: others(now), soon: others(soon) })
-  })
+const takeIn = (desk: Desk, { seen }: Thought, kind: ChildKind, input: Input<Child>): Effect.Effect<void> => {
+  const { now, soon } = desk.observed.readChildren(kind, [input])
+  const own = gridRef(seen.grid.kind, seen.key)
+  const others = (refs: ReadonlySet<string>): ReadonlySet<string> =>
+    new Set([...refs].filter((ref) => ref !== own))
+  return desk.wake({ now: others(now), soon: others(soon) })
+}
 
 /** What a child that was written, or found in its place, changes in the memory. */
 const learnChild = (
@@ -132,26 +128,32 @@ const read = (desk: Desk, kind: ChildKind, object: unknown): Child | Malformed =
   return decoded({ known, reduce: seenChild(kind, desk.legacy) }, object, who)
 }
 
-const learn = (desk: Desk, task: Task, outcome: Outcome) =>
-  Effect.gen(function* () {
-    if (outcome._tag === "Failed") return yield* learnFailure(task, outcome.error)
-    const now = yield* steady
-    const { step, thought, memory } = task
-    if (outcome._tag !== "Deleted") {
+const learn = (desk: Desk, task: Task, outcome: Outcome, now: number): Effect.Effect<void> => {
+  const { step, thought, memory } = task
+  switch (outcome._tag) {
+    case "Failed":
+      return learnFailure(task, outcome.error, now)
+    case "Written":
+    case "Taken": {
       const kind = childKind(thought.seen.grid)
       const child = read(desk, kind, outcome.object)
       if (isMalformed(child))
-        return yield* learnFailure(task, { reason: "Malformed", code: 200, message: child.message })
+        return learnFailure(task, { reason: "Malformed", code: 200, message: child.message }, now)
       learnChild(task, child, outcome, now)
-      if (outcome._tag === "Written") yield* takeIn(desk, thought, kind, { _tag: "Written", item: child })
-      return
+      return outcome._tag === "Taken"
+        ? Effect.void
+        : takeIn(desk, thought, kind, { _tag: "Written", item: child })
     }
-    const child = thought.children.get(step.name)
-    memory.held.delete(step.name)
-    memory.strangers.delete(step.name)
-    if (child !== undefined)
-      yield* takeIn(desk, thought, child.kind, { _tag: "Dropped", key: child.key, revision: child.revision })
-  })
+    case "Deleted": {
+      const child = thought.children.get(step.name)
+      memory.held.delete(step.name)
+      memory.strangers.delete(step.name)
+      if (child === undefined) return Effect.void
+      const { kind, key, revision } = child
+      return takeIn(desk, thought, kind, { _tag: "Dropped", key, revision })
+    }
+  }
+}
 
 /** Whether the grid of a plan is gone, or says something else by now; for a deletion, whether the units are others. */
 const isStale = (desk: Desk, step: Work, { seen, units }: Thought): boolean => {
@@ -163,21 +165,25 @@ const isStale = (desk: Desk, step: Work, { seen, units }: Thought): boolean => {
   )
 }
 
-const carryOut = (desk: Desk, task: Task) =>
-  Effect.gen(function* () {
+/** Carries out one step; gives what came of it. */
+const carryOut = (desk: Desk, task: Task): Effect.Effect<Outcome["_tag"] | "Stale", never, Api> =>
+  Effect.suspend(() => {
     const { step, thought, wanted } = task
-    if (isStale(desk, step, thought)) return "Stale"
-    const child = thought.children.get(step.name)
-    const outcome = yield* act(step, {
+    if (isStale(desk, step, thought)) return Effect.succeed("Stale")
+    const acted = act(step, {
       grid: thought.seen.grid,
       legacy: desk.legacy,
       wanted,
       objectOf: thought.desired.objectOf,
-      child
+      child: thought.children.get(step.name)
     })
-    yield* learn(desk, task, outcome)
-    yield* writes(step._tag, outcome._tag)
-    return outcome._tag
+    return Effect.flatMap(acted, (outcome) => {
+      count(step._tag, outcome._tag)
+      return Effect.as(
+        Effect.flatMap(steady, (now) => learn(desk, task, outcome, now)),
+        outcome._tag
+      )
+    })
   })
 
 /** Carries out what a plan asks for: many children at once, each on its own. */
@@ -189,14 +195,13 @@ export const work = (desk: Desk, thought: Thought, memory: Memory): Effect.Effec
   return Effect.gen(function* () {
     const counts = new Map<string, number>()
     const gone: string[] = []
-    yield* each(todo, desk.concurrency, (step) =>
-      Effect.gen(function* () {
-        const task = { step, thought, memory, wanted: wanted.get(step.name) }
-        const tag = yield* desk.writing(carryOut(desk, task))
+    yield* each(todo, desk.concurrency, (step) => {
+      const task = { step, thought, memory, wanted: wanted.get(step.name) }
+      return Effect.map(desk.writing(carryOut(desk, task)), (tag) => {
         counts.set(tag.toLowerCase(), (counts.get(tag.toLowerCase()) ?? 0) + 1)
         if (tag === "Deleted") gone.push(step.name)
       })
-    )
+    })
     yield* Effect.logInfo("children").pipe(
       Effect.annotateLogs({ grid: gridRef(grid.kind, key), ...Object.fromEntries(counts) })
     )
