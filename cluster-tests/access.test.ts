@@ -1,14 +1,12 @@
 /**
- * RBAC: the ClusterRole of the manifests is exactly what the controller does. A tour makes it do everything that it ever does; with all verbs
- * nothing is refused, and with any one of them removed the server refuses just that.
+ * RBAC: the ClusterRole and the Role of the manifests are exactly what the controller does. A tour makes it do everything that it ever does; with
+ * all verbs nothing is refused, and with any one of them removed the server refuses just that.
  *
  * On a control plane of its own with OwnerReferencesPermissionEnforcement, where nobody else looks after the grids: each tour has a namespace, an
  * account, a role and a controller.
  */
-import { readFileSync } from "node:fs"
-import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect } from "vitest"
-import { parseAllDocuments } from "yaml"
+import { account, ROLES, type Roles, type Rule } from "./accounts.ts"
 import { heard, type Heard, isWrite } from "./audit.ts"
 import { at } from "./client.ts"
 import { type ControlPlane, controlPlane } from "./control-plane.ts"
@@ -18,26 +16,8 @@ import { node } from "./nodes.ts"
 import { available, clusterTest } from "./skip.ts"
 import { deployment, statefulSet } from "./specs.ts"
 
-interface Rule {
-  readonly apiGroups: readonly string[]
-  readonly resources: readonly string[]
-  readonly verbs: readonly string[]
-}
-
-const ROLE = parseAllDocuments(
-  readFileSync(join(import.meta.dirname, "../manifests/controller/access.yaml"), "utf8")
-)
-  .map((document) => document.toJSON() as unknown)
-  .find((object) => at(object, "kind") === "ClusterRole")
-
-/** One rule for each group, resource and verb. */
-const RULES: readonly Rule[] = ((at(ROLE, "rules") ?? []) as readonly Rule[]).flatMap((rule) =>
-  rule.apiGroups.flatMap((group) =>
-    rule.resources.flatMap((resource) =>
-      rule.verbs.map((verb) => ({ apiGroups: [group], resources: [resource], verbs: [verb] }))
-    )
-  )
-)
+/** The Lease that the manifest's Role names. */
+const LEASE = "servicegroup-controller"
 
 let plane: ControlPlane
 
@@ -49,23 +29,26 @@ beforeAll(async () => {
 })
 afterAll(() => (available() ? plane.stop() : undefined))
 
-describe.concurrent("the controller's role", () => {
+describe.concurrent("the controller's roles", () => {
   clusterTest(
-    "with all its verbs is refused nothing, in anything that the controller ever does",
+    "with all their verbs are refused nothing, in anything that the controller ever does",
     async () => {
-      await using tour = await Tour.begin("whole", RULES)
+      await using tour = await Tour.begin("whole", ROLES, ["--lease", `whole/${LEASE}`])
       await tour.ends()
+      await tour.renewsItsLease()
       expect(tour.refusals()).toEqual([])
     }
   )
 
-  for (const [index, rule] of RULES.entries()) {
+  const without = (removed: Rule): Roles => ({
+    cluster: ROLES.cluster.filter((other) => other !== removed),
+    own: ROLES.own.filter((other) => other !== removed)
+  })
+  for (const [index, rule] of [...ROLES.cluster, ...ROLES.own].entries()) {
     const [verb = "", resource = ""] = [...rule.verbs, ...rule.resources]
-    clusterTest(`is not superfluous: ${verb} ${resource}`, async () => {
-      await using tour = await Tour.begin(
-        `without-${index}`,
-        RULES.filter((other) => other !== rule)
-      )
+    clusterTest(`have no superfluous verb: ${verb} ${resource}`, async () => {
+      const namespace = `without-${index}`
+      await using tour = await Tour.begin(namespace, without(rule), ["--lease", `${namespace}/${LEASE}`])
       const expected = resource.endsWith("/finalizers")
         ? "cannot set blockOwnerDeletion"
         : `cannot ${verb} resource "${resource}"`
@@ -82,7 +65,7 @@ describe.concurrent("the controller's role", () => {
 
 describe("a restart of the controller", () => {
   clusterTest("writes nothing to what is settled", async () => {
-    await using tour = await Tour.begin("again", RULES)
+    await using tour = await Tour.begin("again", ROLES, [])
     await tour.ends()
     await tour.restart()
     const before = tour.writes().length
@@ -119,15 +102,19 @@ class Tour {
     this.#controller = running
   }
 
-  static async begin(namespace: string, rules: readonly Rule[]): Promise<Tour> {
-    await entitled(namespace, rules)
+  /** `flags`: what the controller is told besides */
+  static async begin(namespace: string, roles: Roles, flags: readonly string[]): Promise<Tour> {
+    const metadata = { name: namespace }
+    await plane.client.create("/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata })
+    const entitled = await account(plane.client, namespace, "controller", roles)
     await furnished(namespace)
-    return new Tour(namespace, await begun(namespace))
+    const own = ["--namespace", namespace, "--unit-grace", "0s"]
+    return new Tour(namespace, await controller(plane, entitled, [...own, ...flags]))
   }
 
   async restart(): Promise<void> {
     await this.#controller.kill()
-    this.#controller = await begun(this.#namespace)
+    this.#controller = this.#controller.again()
     await this.#controller.ready()
   }
 
@@ -153,6 +140,13 @@ class Tour {
 
   refusals(): readonly Heard[] {
     return this.requests().filter((each) => each.code === 403)
+  }
+
+  async renewsItsLease(): Promise<void> {
+    await until({ what: "a renewal of the Lease", seconds: 30 }, () => {
+      const written = this.writes().filter((each) => each.resource === "leases")
+      return written.map((each) => each.code).includes(200)
+    })
   }
 
   /** Waits until all that the tour asks for is done. */
@@ -184,35 +178,6 @@ class Tour {
       throw new Error(`still to come: ${missing.join(", ")}`)
     })
   }
-}
-
-const begun = (namespace: string): Promise<Controller> =>
-  controller(plane, `${namespace}:controller`, ["--namespace", namespace, "--unit-grace", "0s"])
-
-/** A namespace with an account that may do what the rules say. */
-const entitled = async (namespace: string, rules: readonly Rule[]): Promise<void> => {
-  const rbac = "/apis/rbac.authorization.k8s.io/v1"
-  const group = "rbac.authorization.k8s.io"
-  const { client } = plane
-  await client.create("/api/v1/namespaces", {
-    apiVersion: "v1",
-    kind: "Namespace",
-    metadata: { name: namespace }
-  })
-  await created(namespace, "v1", "serviceaccounts", "ServiceAccount", { metadata: { name: "controller" } })
-  await client.create(`${rbac}/clusterroles`, {
-    apiVersion: `${group}/v1`,
-    kind: "ClusterRole",
-    metadata: { name: namespace },
-    rules
-  })
-  await client.create(`${rbac}/clusterrolebindings`, {
-    apiVersion: `${group}/v1`,
-    kind: "ClusterRoleBinding",
-    metadata: { name: namespace },
-    roleRef: { apiGroup: group, kind: "ClusterRole", name: namespace },
-    subjects: [{ kind: "ServiceAccount", name: "controller", namespace }]
-  })
 }
 
 /**

@@ -1,6 +1,6 @@
 /** What others write is set back or kept, and what the grid lets go of disappears: one write each. */
 import { describe, expect } from "vitest"
-import type { Heard } from "./audit.ts"
+import { children, type Heard } from "./audit.ts"
 import { at } from "./client.ts"
 import { deployment, type DeploymentSpec, type Edited } from "./specs.ts"
 import { type Stage, story } from "./stage.ts"
@@ -163,10 +163,3 @@ const during = async (
   await happens()
   return { writes: stage.writes().slice(before) }
 }
-
-/** The writes that aren't statuses, sorted. */
-const children = (writes: readonly Heard[]): readonly string[] =>
-  writes
-    .filter((write) => !write.resource.endsWith("/status"))
-    .map((write) => `${write.verb} ${write.resource} ${write.name} ${write.code}`)
-    .sort()

@@ -2,6 +2,7 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { once } from "node:events"
+import { type AddressInfo, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { describe, expect, onTestFinished, test } from "vitest"
@@ -12,6 +13,7 @@ import { isAlive } from "./processes.ts"
 import { clusterTest } from "./skip.ts"
 
 const UP = join(import.meta.dirname, "up.ts")
+const VITEST = join(import.meta.dirname, "../node_modules/vitest/vitest.mjs")
 
 describe("binaries", () => {
   test("names the programs that are missing in KUBEBUILDER_ASSETS", () => {
@@ -71,17 +73,31 @@ describe("a control plane", () => {
   clusterTest(
     "that doesn't come up is told in one line, with the place of its log, which stays",
     async () => {
-      const failing = controlPlane({ controllers: "none", flags: ["--no-such-flag"] })
-      const message = await failing.then(
-        () => "it came up",
-        (error: unknown) => String(error)
-      )
+      const message = await saidBy(controlPlane({ controllers: "none", flags: ["--no-such-flag"] }))
       expect(message).toMatch(/^Error: kube-apiserver did not come up: .*no-such-flag.*$/)
-      const log = /\(log: (.*)\)$/.exec(message)?.[1] ?? ""
+      const log = logIn(message)
       expect(readFileSync(log, "utf8")).toContain("no-such-flag")
       rmSync(dirname(log), { recursive: true })
     }
   )
+
+  clusterTest("whose port is in use tries three times, then says so with the place of its log", async () => {
+    const taken = createServer().listen(0, "127.0.0.1")
+    onTestFinished(() => void taken.close())
+    await once(taken, "listening")
+    const { port } = taken.address() as AddressInfo
+    const message = await saidBy(controlPlane({ controllers: "none", flags: [`--secure-port=${port}`] }))
+    expect(message).toMatch(/^Error: kube-apiserver did not come up: .*address already in use.*\(log: .*\)$/)
+    const log = logIn(message)
+    expect(readFileSync(log, "utf8").match(/address already in use/g)?.length).toBeGreaterThanOrEqual(3)
+    rmSync(dirname(log), { recursive: true })
+  })
+
+  clusterTest("without a place for its data is told in one line", async () => {
+    const { code, stderr } = run(UP, ["--api-only"], { TMPDIR: "/no/such/folder" })
+    expect(stderr).toMatch(/^ENOENT: no such file or directory, .*'\/no\/such\/folder'\n$/)
+    expect(code).toBe(1)
+  })
 
   clusterTest("made of a wrong program is told in one line", async () => {
     const folder = temporary()
@@ -92,7 +108,7 @@ describe("a control plane", () => {
     const { code, stderr } = run(UP, ["--api-only"], { KUBEBUILDER_ASSETS: folder })
     expect(stderr).toMatch(/^etcd did not come up: .*\(log: .*etcd\.log\)\n$/)
     expect(code).toBe(1)
-    rmSync(dirname(/\(log: (.*)\)/.exec(stderr)?.[1] ?? ""), { recursive: true })
+    rmSync(dirname(logIn(stderr)), { recursive: true })
   })
 
   clusterTest(
@@ -115,10 +131,41 @@ describe("a control plane", () => {
   )
 })
 
+describe("without the programs", () => {
+  const environment = (): Readonly<Record<string, string>> => ({
+    KUBEBUILDER_ASSETS: temporary(),
+    NO_COLOR: "1",
+    SERVICEGROUP_CLUSTER: ""
+  })
+  const told = ["run", join(import.meta.dirname, "ownership.test.ts")]
+
+  test("a run passes, and says aloud how many cluster tests were skipped, and how to get them", () => {
+    const { code, stdout } = run(VITEST, told, environment())
+    expect(stdout).toMatch(/^\d+ cluster tests were skipped: KUBEBUILDER_ASSETS is .* missing: etcd, .*$/m)
+    expect(stdout).toMatch(/^0 passed, 0 failed, [1-9]\d* skipped$/m)
+    expect(code).toBe(0)
+  })
+
+  test("a run fails where SERVICEGROUP_CLUSTER is required", () => {
+    const { code, stdout, stderr } = run(VITEST, told, { ...environment(), SERVICEGROUP_CLUSTER: "required" })
+    expect(stdout + stderr).toContain("SERVICEGROUP_CLUSTER=required, but KUBEBUILDER_ASSETS is")
+    expect(stdout).toMatch(/^0 passed, [1-9]\d* failed, 0 skipped$/m)
+    expect(code).toBe(1)
+  })
+})
+
 interface Up {
   readonly child: ChildProcess
   readonly folder: string
 }
+
+const saidBy = (starting: Promise<unknown>): Promise<string> =>
+  starting.then(
+    () => "it came up",
+    (error: unknown) => String(error)
+  )
+
+const logIn = (message: string): string => /\(log: (.*)\)/.exec(message)?.[1] ?? ""
 
 /** `cluster:up` in a process of its own, ready. */
 const started = async (): Promise<Up> => {

@@ -2,7 +2,7 @@
 import { describe, expect } from "vitest"
 import { at } from "./client.ts"
 import { deployment, statefulSet } from "./specs.ts"
-import { condition, type Stage, story } from "./stage.ts"
+import { type ChildKind, condition, type GridKind, type Stage, story } from "./stage.ts"
 
 describe.concurrent("StatefulSetGrid", () => {
   story("has pods with ordinals in each unit, on that unit's nodes", async (stage) => {
@@ -22,30 +22,6 @@ describe.concurrent("StatefulSetGrid", () => {
       expect(at(pod, "spec", "nodeSelector", stage.key)).toBe(unit)
       expect(String(at(pod, "spec", "nodeName"))).toMatch(unit === "a" ? /^bj-/ : /^gz-/)
     }
-  })
-
-  story("says which immutable field waits, and leaves the set running", async (stage) => {
-    await stage.units({ a: ["bj-1"] })
-    await stage.create("StatefulSetGrid", "web", { gridUniqKey: stage.key, template: statefulSet() })
-    await stage.ready("StatefulSetGrid", "web")
-    const before = await stage.get("StatefulSet", "web-a")
-    await stage.client.patch(stage.path("StatefulSetGrid", "web"), "merge", {
-      spec: { template: { serviceName: "other" } }
-    })
-    const told = await stage.comes(
-      "StatefulSetGrid",
-      "web",
-      "Degraded",
-      (grid) => condition(grid, "Degraded", "status") === "True"
-    )
-    expect(condition(told, "Degraded", "message")).toContain("serviceName")
-    const after = await stage.get("StatefulSet", "web-a")
-    expect(at(after, "metadata", "uid")).toBe(at(before, "metadata", "uid"))
-    expect(at(after, "spec", "serviceName")).toBe("web-svc")
-    await stage.client.patch(stage.path("StatefulSetGrid", "web"), "merge", {
-      spec: { template: { serviceName: "web-svc" } }
-    })
-    await stage.ready("StatefulSetGrid", "web")
   })
 })
 
@@ -119,40 +95,98 @@ describe.concurrent("ServiceGrid", () => {
       (service) => at(service, "spec", "selector", "v") === undefined
     )
   })
+})
 
-  for (const [from, to] of [
-    [undefined, "None"],
-    ["None", null]
-  ] as const)
-    story(
-      `with clusterIP ${from} says that it can't become ${to}, until the Service is deleted`,
-      async (stage) => {
-        const spec = {
-          gridUniqKey: stage.key,
-          template: from === undefined ? template : { ...template, clusterIP: from }
-        }
-        await stage.create("ServiceGrid", "web", spec)
-        await stage.ready("ServiceGrid", "web")
-        const before = await stage.get("Service", "web-svc")
-        await stage.client.patch(stage.path("ServiceGrid", "web"), "merge", {
-          spec: { template: { clusterIP: to } }
-        })
-        const told = await stage.comes(
-          "ServiceGrid",
-          "web",
-          "Degraded",
-          (grid) => condition(grid, "Degraded", "status") === "True"
-        )
-        expect(condition(told, "Degraded", "message")).toContain("clusterIP")
-        const kept = await stage.get("Service", "web-svc")
-        expect(at(kept, "spec", "clusterIP")).toBe(at(before, "spec", "clusterIP"))
-        expect(at(kept, "metadata", "uid")).toBe(at(before, "metadata", "uid"))
-        await stage.client.remove(stage.path("Service", "web-svc"))
-        await stage.ready("ServiceGrid", "web")
-        const headless = at(await stage.get("Service", "web-svc"), "spec", "clusterIP") === "None"
-        expect(headless).toBe(to === "None")
-      }
+describe.concurrent("a field that the server calls immutable", () => {
+  const service = { selector: { app: "web" }, ports: [{ port: 80 }] }
+  const labelled = {
+    selector: { matchLabels: { app: "x" } },
+    template: { metadata: { labels: { app: "x" } } }
+  }
+  const fields: readonly {
+    readonly what: string
+    readonly field: string
+    readonly grid: GridKind
+    readonly child: readonly [ChildKind, string]
+    readonly template: object
+    readonly edit: object
+  }[] = [
+    {
+      what: "a Deployment's selector",
+      field: "selector",
+      grid: "DeploymentGrid",
+      child: ["Deployment", "web-a"],
+      template: deployment(),
+      edit: labelled
+    },
+    {
+      what: "a StatefulSet's serviceName",
+      field: "serviceName",
+      grid: "StatefulSetGrid",
+      child: ["StatefulSet", "web-a"],
+      template: statefulSet(),
+      edit: { serviceName: "other" }
+    },
+    {
+      what: "a Service that is to become headless",
+      field: "clusterIP",
+      grid: "ServiceGrid",
+      child: ["Service", "web-svc"],
+      template: service,
+      edit: { clusterIP: "None" }
+    },
+    {
+      // the server would accept that, and keep it headless
+      what: "a Service that is to be headless no more",
+      field: "clusterIP",
+      grid: "ServiceGrid",
+      child: ["Service", "web-svc"],
+      template: { ...service, clusterIP: "None" },
+      edit: { clusterIP: null }
+    }
+  ]
+  for (const { what, field, grid, child, template, edit } of fields)
+    story(`is named and waits, and its child stays, until that is deleted: ${what}`, async (stage) => {
+      await stage.units({ a: ["bj-1"] })
+      await stage.create(grid, "web", { gridUniqKey: stage.key, template })
+      await stage.ready(grid, "web")
+      const before = await stage.get(...child)
+      await stage.client.patch(stage.path(grid, "web"), "merge", { spec: { template: edit } })
+      const told = await stage.comes(
+        grid,
+        "web",
+        "ImmutableField",
+        (found) => condition(found, "Degraded", "reason") === "ImmutableField"
+      )
+      expect(condition(told, "Degraded", "message")).toContain(`spec.${field}`)
+      const kept = await stage.get(...child)
+      expect(at(kept, "metadata", "uid")).toBe(at(before, "metadata", "uid"))
+      expect(at(kept, "spec")).toEqual(at(before, "spec"))
+      await stage.client.remove(stage.path(...child))
+      await stage.ready(grid, "web")
+      const made = await stage.get(...child)
+      expect(at(made, "metadata", "uid")).not.toBe(at(before, "metadata", "uid"))
+      expect(at(made, "spec", field)).not.toEqual(at(before, "spec", field))
+    })
+
+  story("is no trouble any more where the edit is taken back", async (stage) => {
+    await stage.units({ a: ["bj-1"] })
+    await stage.create("StatefulSetGrid", "web", { gridUniqKey: stage.key, template: statefulSet() })
+    const named = async (serviceName: string): Promise<void> => {
+      const patch = { spec: { template: { serviceName } } }
+      await stage.client.patch(stage.path("StatefulSetGrid", "web"), "merge", patch)
+    }
+    await stage.ready("StatefulSetGrid", "web")
+    await named("other")
+    await stage.comes(
+      "StatefulSetGrid",
+      "web",
+      "Degraded",
+      (grid) => condition(grid, "Degraded", "status") === "True"
     )
+    await named("web-svc")
+    await stage.ready("StatefulSetGrid", "web")
+  })
 })
 
 /** Edits one field of a grid's template by a merge patch, and waits until the grid is ready with it. */

@@ -1,5 +1,6 @@
-/** Grids beside others who write into the same objects: delivery tools, kubectl's own verbs, SuperEdge, autoscalers; and many units. */
+/** Grids beside others who write into the same objects: delivery tools, kubectl's own verbs, SuperEdge; and many units. */
 import { describe, expect } from "vitest"
+import { children } from "./audit.ts"
 import { at } from "./client.ts"
 import { until } from "./deadline.ts"
 import { done } from "./kubectl.ts"
@@ -75,42 +76,6 @@ describe.concurrent("neighbours", () => {
     expect(containers.map((each) => at(each, "image"))).toEqual(["echo:2", "proxy:1"])
   })
 
-  story("an autoscaler that owns replicas keeps its number while the image changes", async (stage) => {
-    await stage.units({ a: ["bj-1"] })
-    const template = deployment()
-    delete template.replicas
-    await stage.create("DeploymentGrid", "echo", { gridUniqKey: stage.key, template })
-    await stage.ready("DeploymentGrid", "echo")
-    await stage.client.create(`/apis/autoscaling/v2/namespaces/${stage.namespace}/horizontalpodautoscalers`, {
-      apiVersion: "autoscaling/v2",
-      kind: "HorizontalPodAutoscaler",
-      metadata: { name: "echo-a" },
-      spec: {
-        scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "echo-a" },
-        minReplicas: 3,
-        maxReplicas: 5,
-        metrics: [
-          {
-            type: "Resource",
-            resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 50 } }
-          }
-        ]
-      }
-    })
-    await stage.comes("Deployment", "echo-a", "3 replicas", (child) => at(child, "spec", "replicas") === 3)
-    await stage.edit("DeploymentGrid", "echo", ({ spec }: Edited) => {
-      for (const container of spec.template.template.spec.containers) container.image = "echo:2"
-    })
-    await stage.comes(
-      "Deployment",
-      "echo-a",
-      "image echo:2",
-      (child) => at(child, ...CONTAINERS, 0, "image") === "echo:2"
-    )
-    await stage.ready("DeploymentGrid", "echo")
-    expect(at(await stage.get("Deployment", "echo-a"), "spec", "replicas")).toBe(3)
-  })
-
   story(
     "SuperEdge's children are taken over without a restart of a pod, and removals work afterwards",
     async (stage) => {
@@ -174,6 +139,10 @@ describe.concurrent("neighbours", () => {
           "f:template": { "f:metadata": { "f:labels": { "f:superedge.io/template-hash-key": {} } } }
         }
       })
+      expect(children(stage.writes())).toEqual([
+        "patch deployments echo-a 200",
+        "patch deployments echo-a 200"
+      ])
       expect(await podUids(stage)).toEqual(before)
       expect(
         at(
@@ -205,11 +174,23 @@ describe("StatefulSetGrid", () => {
     }
     const template = { ...statefulSet(), replicas: 1, volumeClaimTemplates: [claim] }
     await stage.create("StatefulSetGrid", "web", { gridUniqKey: stage.key, template })
-    await until({ what: "the claims www-web-a-0 and www-web-b-0", seconds: 30 }, async () => {
-      const claims = await stage.client.items(`/api/v1/namespaces/${stage.namespace}/persistentvolumeclaims`)
-      const names = claims.map((each) => String(at(each, "metadata", "name"))).toSorted()
-      return names.join() === "www-web-a-0,www-web-b-0"
+    const claims = await until({ what: "a claim in each unit", seconds: 30 }, async () => {
+      const found = await stage.client.items(`/api/v1/namespaces/${stage.namespace}/persistentvolumeclaims`)
+      return found.length === 2 && found
     })
+    const names = claims.map((each) => String(at(each, "metadata", "name"))).toSorted()
+    expect(names).toEqual(["www-web-a-0", "www-web-b-0"])
+    for (const each of claims) expect(at(each, "metadata", "labels", "kept")).toBe("yes")
+    // nobody provides volumes here, so that the pods wait; the status is told after the sets were looked at again
+    await stage.comes(
+      "StatefulSetGrid",
+      "web",
+      "a state of each unit",
+      (grid) =>
+        at(grid, "status", "states", "a", "replicas") === 1 &&
+        at(grid, "status", "states", "b", "replicas") === 1
+    )
+    expect(children(stage.writes())).toEqual(["patch statefulsets web-a 201", "patch statefulsets web-b 201"])
   })
 })
 

@@ -78,7 +78,7 @@ describe.concurrent("deletion", () => {
   story("in the foreground lets the children go first", async (stage) => {
     await grid(stage)
     await done(
-      stage.kubectl(["delete", "dg", "echo", "--cascade=foreground", "-n", stage.namespace, "--timeout=40s"])
+      stage.kubectl(["delete", "dg", "echo", "--cascade=foreground", "-n", stage.namespace, "--timeout=90s"])
     )
     expect(await stage.client.find(stage.path("Deployment", "echo-a"))).toBe(undefined)
   })
