@@ -9,21 +9,23 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { authority } from "../property-tests/certificates.ts"
-import { binaries, CONTROL_PLANE } from "./binaries.ts"
+import { binaries, CONTROL_PLANE, type Program } from "./binaries.ts"
 import { type Access, Client } from "./client.ts"
 import { GivenUp, until } from "./deadline.ts"
 import { kubectl, type Kubectl } from "./kubectl.ts"
 import { type Daemon, daemon, freePorts, isAlive, lastWords } from "./processes.ts"
 
 export interface Options {
-  /** "built-in": with controller manager and scheduler */
-  readonly controllers: "built-in" | "none"
+  /** "built-in": with controller manager and scheduler; "collector": with the garbage collector alone */
+  readonly controllers: "built-in" | "collector" | "none"
   /** admission plugins besides the default ones */
   readonly admission?: readonly string[]
   /** such as "1.34": the version whose APIs the newer program offers */
   readonly emulatedVersion?: string
   /** further flags of the API server */
   readonly flags?: readonly string[]
+  /** "writes": the audit log leaves out what is read */
+  readonly audit?: "writes"
 }
 
 export interface ControlPlane {
@@ -35,6 +37,12 @@ export interface ControlPlane {
   readonly kubeconfig: string
   /** every request of a service account, as the API server heard it: see audit.ts */
   readonly audit: string
+  /** etcd's address */
+  readonly etcd: string
+  /** Ends one of its programs, waits until it has ended, and starts it anew. */
+  readonly restart: (program: "kube-apiserver" | "etcd", signal: "SIGTERM" | "SIGKILL") => Promise<void>
+  /** Starts one more API server, which reaches etcd at an address of its own. */
+  readonly beside: (etcd: string) => Promise<{ readonly server: string; readonly stop: () => Promise<void> }>
   /** by name; what is added ends with the others */
   readonly daemons: Map<string, Daemon>
   /** Marks the run as failed: its logs stay when it stops. */
@@ -59,8 +67,10 @@ export const controlPlane = async (options: Options): Promise<ControlPlane> => {
     await Promise.all([...daemons.values()].map((each) => each.kill()))
     daemons.clear()
   }
-  const begin = (name: string, args: readonly string[]): Daemon => {
-    const started = daemon(name, [found.path(name as "etcd"), ...args], {
+  const begun = new Map<string, readonly string[]>()
+  const begin: Begin = (program, args, name = program) => {
+    begun.set(name, args)
+    const started = daemon(name, [found.path(program), ...args], {
       folder,
       log: join(folder, `${name}.log`),
       env: { PATH: process.env["PATH"], HOME: folder, TMPDIR: folder }
@@ -72,10 +82,32 @@ export const controlPlane = async (options: Options): Promise<ControlPlane> => {
     for (let attempt = 1; ; attempt++) {
       try {
         const plane = await come(options, folder, begin, found.path("kubectl"))
+        const reachable = async (): Promise<boolean> =>
+          (await plane.client.ask("GET", "/readyz")).code === 200
         return {
           ...plane,
           folder,
           daemons,
+          restart: async (program, signal) => {
+            const old = daemons.get(program)
+            old?.signal(signal)
+            // a server that waits for open connections does so for a minute: no kubelet would
+            await until(
+              { what: `the end of ${program}`, seconds: 10 },
+              () => old?.ending() !== undefined
+            ).catch(() => old?.kill())
+            await ready(program, [begin(program, begun.get(program) ?? [])], reachable)
+          },
+          beside: async (etcd) => {
+            const [port] = (await freePorts(1)) as [number]
+            const name = `kube-apiserver-${port}`
+            const access = { ...plane.access, server: `https://127.0.0.1:${port}` }
+            const client = new Client(access)
+            const started = begin("kube-apiserver", apiServerFlags(options, folder, etcd, port), name)
+            await ready(name, [started], async () => (await client.ask("GET", "/readyz")).code === 200)
+            client.close()
+            return { server: access.server, stop: () => started.kill() }
+          },
           keepLogs: () => writeFileSync(join(folder, FAILED), ""),
           stop: async () => {
             plane.client.close()
@@ -98,14 +130,15 @@ export const controlPlane = async (options: Options): Promise<ControlPlane> => {
   }
 }
 
-type Begin = (name: string, args: readonly string[]) => Daemon
+/** `name`: where there are several of one program. */
+type Begin = (program: Program, args: readonly string[], name?: string) => Daemon
 
 const come = async (
   options: Options,
   folder: string,
   begin: Begin,
   kubectlPath: string
-): Promise<Omit<ControlPlane, "folder" | "daemons" | "keepLogs" | "stop">> => {
+): Promise<Omit<ControlPlane, "folder" | "daemons" | "keepLogs" | "stop" | "restart" | "beside">> => {
   const [etcdPort, peerPort, apiPort, managerPort, schedulerPort] = (await freePorts(5)) as [
     number,
     number,
@@ -114,7 +147,7 @@ const come = async (
     number
   ]
   const etcdUrl = `http://127.0.0.1:${etcdPort}`
-  const { ca, tokens } = secrets(folder)
+  const { ca, tokens } = secrets(folder, options)
   const etcd = begin("etcd", etcdFlags(folder, etcdUrl, `http://127.0.0.1:${peerPort}`))
   const server = `https://127.0.0.1:${apiPort}`
   const api = begin("kube-apiserver", apiServerFlags(options, folder, etcdUrl, apiPort))
@@ -123,7 +156,7 @@ const come = async (
   const kubeconfig = join(folder, "admin.kubeconfig")
   writeFileSync(kubeconfig, kubeconfigOf(access))
   await ready("kube-apiserver", [etcd, api], async () => (await client.ask("GET", "/readyz")).code === 200)
-  if (options.controllers === "built-in") {
+  if (options.controllers !== "none") {
     const configured = (name: string, token: string): string => {
       const path = join(folder, `${name}.kubeconfig`)
       writeFileSync(path, kubeconfigOf({ ...access, token }))
@@ -133,17 +166,21 @@ const come = async (
       "kube-controller-manager",
       managerFlags(options, folder, configured("manager", tokens.manager), managerPort)
     )
-    const scheduler = begin("kube-scheduler", [
-      `--kubeconfig=${configured("scheduler", tokens.scheduler)}`,
-      "--leader-elect=false",
-      "--bind-address=127.0.0.1",
-      `--secure-port=${schedulerPort}`,
-      ...UNTHROTTLED,
-      ...emulated(options)
-    ])
+    const needed = [etcd, api, manager]
+    if (options.controllers === "built-in")
+      needed.push(
+        begin("kube-scheduler", [
+          `--kubeconfig=${configured("scheduler", tokens.scheduler)}`,
+          "--leader-elect=false",
+          "--bind-address=127.0.0.1",
+          `--secure-port=${schedulerPort}`,
+          ...UNTHROTTLED,
+          ...emulated(options)
+        ])
+      )
     await ready(
       "kube-controller-manager",
-      [etcd, api, manager, scheduler],
+      needed,
       async () => (await client.find("/api/v1/namespaces/default/serviceaccounts/default")) !== undefined
     )
   }
@@ -151,6 +188,7 @@ const come = async (
     access,
     client,
     kubeconfig,
+    etcd: etcdUrl,
     kubectl: kubectl(kubectlPath, kubeconfig, folder),
     audit: join(folder, "audit.log")
   }
@@ -226,9 +264,13 @@ const managerFlags = (
   `--root-ca-file=${join(folder, "ca.crt")}`,
   // else RBAC refuses most of its controllers
   "--use-service-account-credentials=true",
-  // no kubelet renews leases here: it would taint every node
-  "--controllers=*,-node-lifecycle-controller",
+  // the accounts tell that it is up; no kubelet renews leases here: the lifecycle controller would taint every node
+  options.controllers === "collector"
+    ? "--controllers=garbage-collector-controller,serviceaccount-controller"
+    : "--controllers=*,-node-lifecycle-controller",
   "--leader-elect=false",
+  // a test of autoscalers waits for two rounds
+  "--horizontal-pod-autoscaler-sync-period=3s",
   "--bind-address=127.0.0.1",
   `--secure-port=${port}`,
   ...UNTHROTTLED,
@@ -241,7 +283,7 @@ interface Secrets {
 }
 
 /** Writes certificates, tokens and the audit policy of one control plane. */
-const secrets = (folder: string): Secrets => {
+const secrets = (folder: string, options: Options): Secrets => {
   const write = (name: string, text: string): void => writeFileSync(join(folder, name), text, { mode: 0o600 })
   const authorities = authority("servicegroup-cluster")
   const certified = authorities.certify("kube-apiserver")
@@ -264,25 +306,29 @@ ${tokens.manager},system:kube-controller-manager,manager
 ${tokens.scheduler},system:kube-scheduler,scheduler
 `
   )
-  write("audit.json", JSON.stringify(AUDIT))
+  write("audit.json", JSON.stringify(options.audit === "writes" ? { ...AUDIT, rules: WRITES_ALONE } : AUDIT))
   return { ca: authorities.cert, tokens }
 }
 
-/** Every request of a service account outside the built-in controllers, writes with their bodies. */
+const NONE = { level: "None" }
+
+/** Writes of service accounts outside the built-in controllers, with their bodies. */
+const WRITES_ALONE = [
+  { ...NONE, userGroups: ["system:serviceaccounts:kube-system"] },
+  {
+    level: "Request",
+    userGroups: ["system:serviceaccounts"],
+    verbs: ["create", "update", "patch", "delete", "deletecollection"]
+  },
+  NONE
+]
+
+/** Those, and everything that the same accounts read. */
 const AUDIT = {
   apiVersion: "audit.k8s.io/v1",
   kind: "Policy",
   omitStages: ["RequestReceived", "ResponseStarted"],
-  rules: [
-    { level: "None", userGroups: ["system:serviceaccounts:kube-system"] },
-    {
-      level: "Request",
-      userGroups: ["system:serviceaccounts"],
-      verbs: ["create", "update", "patch", "delete", "deletecollection"]
-    },
-    { level: "Metadata", userGroups: ["system:serviceaccounts"] },
-    { level: "None" }
-  ]
+  rules: [...WRITES_ALONE.slice(0, -1), { level: "Metadata", userGroups: ["system:serviceaccounts"] }, NONE]
 }
 
 export const kubeconfigOf = (access: Access): string =>

@@ -1,6 +1,7 @@
 /** The built controller as a process, let in by the token of the manifest's own ServiceAccount. */
 import { copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { at } from "./client.ts"
 import { kubeconfigOf, type ControlPlane } from "./control-plane.ts"
 import { GivenUp, until } from "./deadline.ts"
 import { done } from "./kubectl.ts"
@@ -25,48 +26,53 @@ export const deployed = async (plane: ControlPlane): Promise<void> => {
 }
 
 export interface Controller extends Daemon {
-  /** is there when it has listed all that it needs; fails when it ends before */
+  /** is there when it has listed all that it needs; fails when it ends before, and where `flags` put its health elsewhere */
   readonly ready: () => Promise<void>
+  /** Starts the same anew, as a kubelet does when it has ended. */
+  readonly again: () => Controller
 }
 
 let started = 0
 
-/** A controller of its own under an account, as namespace:name; `flags` come after those of the manifest. */
+/** A controller of its own under an account, as namespace:name; `flags` come after those of the manifest, `node` are for Node itself. */
 export const controller = async (
   plane: ControlPlane,
   account: string,
-  flags: readonly string[]
+  flags: readonly string[],
+  node: readonly string[] = []
 ): Promise<Controller> => {
   const name = `controller-${++started}`
   const [namespace = "", user = ""] = account.split(":")
-  const token = await done(
-    plane.kubectl(["create", "token", user, "--namespace", namespace, "--duration=24h"])
-  )
+  const granted = await plane.client.create(`/api/v1/namespaces/${namespace}/serviceaccounts/${user}/token`, {
+    apiVersion: "authentication.k8s.io/v1",
+    kind: "TokenRequest",
+    spec: { expirationSeconds: 24 * 3600 }
+  })
   const kubeconfig = join(plane.folder, `${name}.kubeconfig`)
-  writeFileSync(kubeconfig, kubeconfigOf({ ...plane.access, token: token.trim() }))
-  const [health] = await freePorts(1)
-  const [command, program] = [process.execPath, join(bundle(plane.folder), "controller.mjs")]
-  const address = `127.0.0.1:${health}`
-  const process_ = daemon(
-    name,
-    [
-      command,
-      ...V8_FLAGS,
-      program,
-      "--kubeconfig",
-      kubeconfig,
-      "--health-address",
-      address,
-      "--log-format",
-      "json",
-      ...flags
-    ],
-    {
-      folder: plane.folder,
-      log: join(plane.folder, `${name}.log`),
-      env: { PATH: process.env["PATH"], HOME: plane.folder, TMPDIR: plane.folder }
-    }
-  )
+  writeFileSync(kubeconfig, kubeconfigOf({ ...plane.access, token: String(at(granted, "status", "token")) }))
+  const [port] = await freePorts(1)
+  const address = `127.0.0.1:${port}`
+  const program = join(bundle(plane.folder), "controller.mjs")
+  const health = flags.includes("--health-address") ? [] : ["--health-address", address]
+  const own = ["--kubeconfig", kubeconfig, ...health, "--log-format", "json"]
+  const command = [process.execPath, ...V8_FLAGS, ...node, program, ...own, ...flags]
+  return running(plane, { name, command, address })
+}
+
+interface Program {
+  readonly name: string
+  readonly command: readonly string[]
+  /** where it says how it is */
+  readonly address: string
+}
+
+const running = (plane: ControlPlane, program: Program): Controller => {
+  const { name, command, address } = program
+  const process_ = daemon(name, command, {
+    folder: plane.folder,
+    log: join(plane.folder, `${name}.log`),
+    env: { PATH: process.env["PATH"], HOME: plane.folder, TMPDIR: plane.folder }
+  })
   plane.daemons.set(name, process_)
   const ready = async (): Promise<void> => {
     await until({ what: `the controller's /readyz (log: ${process_.log})`, seconds: 30 }, async () => {
@@ -75,7 +81,7 @@ export const controller = async (
       return (await fetch(`http://${address}/readyz`)).status === 200
     })
   }
-  return { ...process_, ready }
+  return { ...process_, ready, again: () => running(plane, program) }
 }
 
 /** A copy of the built programs: dist may be built anew meanwhile. */

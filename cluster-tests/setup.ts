@@ -85,7 +85,8 @@ const furnished = async (): Promise<Furnished> => {
   }
 }
 
-const shared = (plane: ControlPlane): Shared => {
+/** What a stage needs of a plane. */
+export const shared = (plane: ControlPlane): Shared => {
   const found = binaries(CONTROL_PLANE)
   if (found._tag === "Missing") throw new Error(found.reason)
   return {

@@ -44,7 +44,12 @@ export class Stage {
   static async open(name: string): Promise<Stage> {
     const response = await fetch(inject("clusterDoor"))
     if (!response.ok) throw new Error(await response.text())
-    const stage = new Stage((await response.json()) as Shared, `story-${randomBytes(4).toString("hex")}`)
+    return Stage.on((await response.json()) as Shared, name)
+  }
+
+  /** A stage on a control plane of the test's own. */
+  static async on(place: Shared, name: string): Promise<Stage> {
+    const stage = new Stage(place, `story-${randomBytes(4).toString("hex")}`)
     const metadata = { name: stage.namespace, annotations: { "servicegroup.test/story": name } }
     await stage.client.create("/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata })
     return stage
@@ -112,8 +117,9 @@ export class Stage {
 
   async goes(kind: GridKind | ChildKind, name: string): Promise<void> {
     const path = this.path(kind, name)
+    // the garbage collector looks for new kinds every 30 s
     await until(
-      { what: `the end of ${kind} ${name}`, seconds: 45 },
+      { what: `the end of ${kind} ${name}`, seconds: 90 },
       async () => (await this.client.find(path)) === undefined
     )
   }
@@ -128,9 +134,9 @@ export class Stage {
     )
   }
 
-  /** All writes of the controller in the stage's namespace so far, events aside. */
-  writes(): readonly Heard[] {
-    return heard(this.#audit, ACCOUNT, this.namespace).filter(
+  /** All writes of the controller, or of another account, in the stage's namespace so far, events aside. */
+  writes(account = ACCOUNT): readonly Heard[] {
+    return heard(this.#audit, account, this.namespace).filter(
       (each) => each.namespace === this.namespace && isWrite(each) && each.resource !== "events"
     )
   }

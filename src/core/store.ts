@@ -155,7 +155,7 @@ const list = <A extends Stored>(draft: Draft<A>, input: Extract<Input<A>, { _tag
   for (const known of draft.all()) {
     if (!listed.has(known.key) && !olderRevision(input.revision, known.revision)) draft.remove(known)
   }
-  for (const key of draft.dropped.keys()) if (!listed.has(key)) draft.settle(key, input.revision)
+  for (const key of [...draft.dropped.keys()]) if (!listed.has(key)) draft.settle(key, input.revision)
   for (const item of input.items) {
     const known = draft.get(item.key)
     if (known !== undefined && !olderRevision(known.revision, item.revision)) continue
@@ -176,6 +176,7 @@ class Draft<A extends Stored> {
   #table: Table<A>
   readonly #base: Store<A>
   readonly #own = new Set<readonly unknown[]>()
+  #ownDropped: Map<string, string> | undefined
 
   constructor(base: Store<A>) {
     this.#base = base
@@ -203,14 +204,13 @@ class Draft<A extends Stored> {
   /** We deleted the object of that revision. */
   drop(key: string, revision: string): void {
     const before = this.dropped.get(key)
-    if (before === undefined || olderRevision(before, revision))
-      this.dropped = new Map(this.dropped).set(key, revision)
+    if (before === undefined || olderRevision(before, revision)) this.#drops().set(key, revision)
   }
 
   /** The watch or a list says at a revision that the key is free: what we deleted before can't be shown again. */
   settle(key: string, revision: string): void {
     const dropped = this.dropped.get(key)
-    if (dropped !== undefined && !olderRevision(revision, dropped)) this.#forget(key)
+    if (dropped !== undefined && !olderRevision(revision, dropped)) this.#drops().delete(key)
   }
 
   /** Whether an item is newer than what we deleted under its key, if anything. */
@@ -218,12 +218,14 @@ class Draft<A extends Stored> {
     const dropped = this.dropped.get(item.key)
     if (dropped === undefined) return true
     if (!olderRevision(dropped, item.revision)) return false
-    this.#forget(item.key)
+    this.#drops().delete(item.key)
     return true
   }
 
-  #forget(key: string): void {
-    this.dropped = new Map([...this.dropped].filter(([other]) => other !== key))
+  #drops(): Map<string, string> {
+    this.#ownDropped ??= new Map(this.dropped)
+    this.dropped = this.#ownDropped
+    return this.#ownDropped
   }
 
   get(key: string): A | undefined {

@@ -1,0 +1,42 @@
+/**
+ * T7: six stories, each under plans of faults that were drawn, and once without any. After each plan calm; then what there is, and how often
+ * each child was created and deleted, is as without faults, and nothing is written for two relists. A failure's name is its plan; length.ts says
+ * how to tell more of them, and others.
+ */
+import { describe, expect, test } from "vitest"
+import { words } from "../relay-script.ts"
+import { clusterTest } from "../skip.ts"
+import { PLANS, SEED } from "./length.ts"
+import { plans } from "./plans.ts"
+import { planeOfFile } from "./scene.ts"
+import { STORIES } from "./stories.ts"
+import { told } from "./told.ts"
+
+const plane = planeOfFile({ controllers: "collector" })
+
+describe("plans", () => {
+  test("have each kind of fault often enough", () => {
+    const rules = plans(2000, SEED).flat()
+    for (const tag of ["Kill", "Fail", "Reset", "Hold", "Repeat", "Lose", "Cut"])
+      expect(rules.filter(({ deed }) => deed._tag === tag).length).toBeGreaterThan(rules.length / 20)
+  })
+
+  test("are the same for the same seed, and others for another", () => {
+    expect(plans(20, 7)).toEqual(plans(20, 7))
+    expect(plans(20, 8)).not.toEqual(plans(20, 7))
+  })
+})
+
+for (const [index, story] of STORIES.entries())
+  describe.concurrent(`P1 P2 P3 ${story.name}`, () => {
+    clusterTest("without a fault", () =>
+      told(plane(), story, [[]], (scene) => {
+        expect(scene.behind.starts).toBe(1)
+        expect(scene.relay.passed.filter(({ code }) => (code ?? 0) >= 400)).toEqual([])
+      })
+    )
+    for (const [turn, script] of plans(PLANS, SEED + index).entries())
+      clusterTest(`seed ${SEED + index}, plan ${turn + 1}: ${script.map(words).join("; ")}`, () =>
+        told(plane(), story, [script])
+      )
+  })
