@@ -7,16 +7,16 @@ import { readFileSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
 import { bare, type Cluster, controller } from "./processes.ts"
 
-type Figures = readonly (readonly [string, string])[]
+export type Figures = readonly (readonly [string, string])[]
 
 /** MB of resident memory, at the moment or at most so far. */
-const rss = (process: ChildProcess, field: "VmRSS" | "VmHWM"): number => {
+export const rss = (process: ChildProcess, field: "VmRSS" | "VmHWM"): number => {
   const status = readFileSync(`/proc/${process.pid}/status`, "utf8")
   return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1]) / 1024
 }
 
 /** Seconds of CPU that a process has used (fields 14 and 15 of proc(5) stat, in hundredths). */
-const cpu = (process: ChildProcess): number => {
+export const cpu = (process: ChildProcess): number => {
   const fields = readFileSync(`/proc/${process.pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? []
   return (Number(fields[11]) + Number(fields[12])) / 100
 }

@@ -18,6 +18,13 @@ export const nodes = (units: number, each = 1): readonly Node[] =>
     metadata: { name: `node-${i}`, labels: { [KEY]: unit(i % units), "kubernetes.io/os": "linux" } }
   }))
 
+/** One more node beside `nodes(units)`, in the first of the units. */
+export const joining = (units: number): Node => ({
+  apiVersion: "v1",
+  kind: "Node",
+  metadata: { name: `node-${units}`, labels: { [KEY]: unit(0), "kubernetes.io/os": "linux" } }
+})
+
 /** The i-th grid, with a pod template of the usual size. */
 export const grid = (i: number, image = "registry.example/echo:1"): DeploymentGrid => ({
   apiVersion: "superedge.io/v1",

@@ -62,7 +62,7 @@ export const cluster = async (units: number, each = 1): Promise<Cluster> => {
 }
 
 /** The controller's bundle, as it is shipped. */
-export const controller = (config: string): ChildProcess =>
+export const controller = (config: string, flags: readonly string[] = []): ChildProcess =>
   spawn(
     process.execPath,
     [
@@ -73,7 +73,8 @@ export const controller = (config: string): ChildProcess =>
       "--health-address",
       "off",
       "--log-format",
-      "text"
+      "text",
+      ...flags
     ],
     { stdio: ["pipe", "ignore", "ignore"], env: { ...process.env, SERVICEGROUP_LOG_LEVEL: "warning" } }
   )

@@ -3,7 +3,7 @@
  */
 import { controlPlane } from "../cluster-tests/control-plane.ts"
 import { defined } from "../cluster-tests/controller.ts"
-import { gridApplied, nodes } from "./grids.ts"
+import { gridApplied, joining, nodes } from "./grids.ts"
 import type { Cluster } from "./processes.ts"
 import type { Order } from "./served.ts"
 
@@ -19,8 +19,8 @@ const counted = (metrics: string): ReadonlyMap<string, number> => {
   return found
 }
 
-/** A fresh API server with so many units of one node each. */
-export const real = async (units: number): Promise<Cluster> => {
+/** A fresh API server with so many units of `each` nodes. */
+export const real = async (units: number, each = 1): Promise<Cluster> => {
   const plane = await controlPlane({ controllers: "none" })
   const asked = async (method: string, path: string, body?: unknown, type?: string): Promise<unknown> => {
     const { code, body: answer } = await plane.client.ask(method, path, body, type)
@@ -28,7 +28,7 @@ export const real = async (units: number): Promise<Cluster> => {
     return answer
   }
   await defined(plane)
-  for (const node of nodes(units)) await asked("POST", "/api/v1/nodes", node)
+  for (const node of nodes(units, each)) await asked("POST", "/api/v1/nodes", node)
   const grids = async (number: number, image: string): Promise<void> => {
     for (let i = 0; i < number; i++) {
       const { path, body } = gridApplied(i, image)
@@ -39,6 +39,7 @@ export const real = async (units: number): Promise<Cluster> => {
     kubeconfig: plane.kubeconfig,
     tell: async (order: Order) => {
       if (order._tag === "Grids") await grids(order.number, order.image)
+      if (order._tag === "Join") await asked("POST", "/api/v1/nodes", joining(order.units))
       return "done"
     },
     children: async () => {

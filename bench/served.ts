@@ -7,10 +7,12 @@ import { readFileSync } from "node:fs"
 import { parse } from "yaml"
 import { list } from "../src/embedded/model.ts"
 import { embedded } from "../src/embedded/server.ts"
-import { gridApplied, nodes } from "./grids.ts"
+import { gridApplied, joining, nodes } from "./grids.ts"
 
 export type Order =
   | { readonly _tag: "Nodes"; readonly units: number; readonly each: number }
+  /** one more node, in the first of so many units */
+  | { readonly _tag: "Join"; readonly units: number }
   | { readonly _tag: "Grids"; readonly number: number; readonly image: string }
   | { readonly _tag: "Counts" }
 
@@ -47,6 +49,9 @@ const program = Effect.gen(function* () {
     switch (order._tag) {
       case "Nodes":
         for (const node of nodes(order.units, order.each)) send("POST", "/api/v1/nodes", node)
+        return "done"
+      case "Join":
+        send("POST", "/api/v1/nodes", joining(order.units))
         return "done"
       case "Grids":
         for (let i = 0; i < order.number; i++) {
