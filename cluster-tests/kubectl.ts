@@ -9,7 +9,12 @@ export interface Said {
 
 export type Kubectl = (
   args: readonly string[],
-  more?: { readonly input?: string; readonly env?: Readonly<Record<string, string>> }
+  more?: {
+    readonly input?: string
+    readonly env?: Readonly<Record<string, string>>
+    /** given all that it has written so far; true ends it */
+    readonly ends?: (stdout: string) => boolean
+  }
 ) => Promise<Said>
 
 /** A kubectl that talks to one cluster and knows nothing of this machine's user. */
@@ -23,7 +28,10 @@ export const kubectl =
       })
       let stdout = ""
       let stderr = ""
-      child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text))
+      child.stdout.setEncoding("utf8").on("data", (text: string) => {
+        stdout += text
+        if (more.ends?.(stdout) === true) child.kill()
+      })
       child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text))
       child.once("error", reject)
       child.once("close", (code) => resolve({ stdout, stderr, code: code ?? -1 }))

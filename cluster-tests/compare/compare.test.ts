@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { runs } from "../../property-tests/runs.ts"
 import { binaries, CONTROL_PLANE } from "../binaries.ts"
 import { type ControlPlane, controlPlane } from "../control-plane.ts"
-import { ASIDE } from "./aside.ts"
+import { ASIDE, VERSION } from "./aside.ts"
 import { disagreement, shown } from "./play.ts"
 import { sequences } from "./sequences.ts"
 import { model, real, type Side } from "./sides.ts"
@@ -31,7 +31,10 @@ describe("the model of the API server", () => {
     let sides: readonly [Side, Side] | undefined
 
     beforeAll(async () => {
-      plane = await controlPlane({ controllers: "none" })
+      plane = await controlPlane({
+        controllers: "none",
+        ...(VERSION === "" ? {} : { emulatedVersion: VERSION })
+      })
       sides = [await real(plane.client), model()]
     })
 

@@ -1,7 +1,7 @@
 /** Generators of lists, pages and watches. */
 import fc from "fast-check"
 import { fields, sometimes } from "./fields.ts"
-import type { Kind } from "./kinds.ts"
+import type { Kind } from "./kind.ts"
 import type { Turn } from "./turns.ts"
 
 type Query = Readonly<Record<string, string>>
@@ -105,5 +105,7 @@ const SPECS: Readonly<Record<string, object>> = {
   Deployment: { spec: workload },
   StatefulSet: { spec: { ...workload, serviceName: "s" } },
   Service: { spec: { ports: [{ port: 80 }] } },
-  DeploymentGrid: { spec: { gridUniqKey: "zone" } }
+  DeploymentGrid: { spec: { gridUniqKey: "zone" } },
+  ServiceGrid: { spec: { gridUniqKey: "zone" } },
+  EndpointSlice: { addressType: "IPv4", endpoints: [{ addresses: ["10.1.0.8"] }] }
 }

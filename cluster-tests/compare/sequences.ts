@@ -1,8 +1,9 @@
 /** Generators of sequences: each is about one or two kinds and two objects of a kind, so that requests meet. */
 import fc from "fast-check"
 import { fields, sometimes } from "./fields.ts"
-import { type Kind, KINDS } from "./kinds.ts"
-import { jsonPatch, mergePatch } from "./patches.ts"
+import type { Kind } from "./kind.ts"
+import { KINDS } from "./kinds.ts"
+import { jsonPatch, mergePatch, NO_PATCH } from "./patches.ts"
 import { lists, refusedWatch, watching } from "./reads.ts"
 import { type Ask, NAMESPACE, type Sequence, type Turn } from "./turns.ts"
 
@@ -40,8 +41,8 @@ function turnOf(kind: Kind): fc.Arbitrary<Turn> {
     [2, about((called, path) => deleted(kind, called, path))],
     [2, about((_, path) => freed(path))],
     [1, about((_, path) => fc.constant<Turn>({ method: "GET", path }))],
-    // read alone: after a write of one, a real server takes the next write that changes nothing for a change
-    [kind.scales ? 1 : 0, about((_, path) => fc.constant<Turn>({ method: "GET", path: `${path}/scale` }))],
+    [1, about((_, path) => below(path))],
+    [kind.scales ? 2 : 0, about((called, path) => scaled(kind, called, path))],
     [1, emptied(kind)],
     [3, lists(kind)],
     [1, refusedWatch(kind)],
@@ -106,13 +107,21 @@ const applied = (kind: Kind, name: string, path: string): fc.Arbitrary<Turn> =>
     }))
 
 const strategic = (kind: Kind, name: string, path: string): fc.Arbitrary<Turn> =>
-  fc.tuple(kind.object(name), options).map(([body, query]) => ({
-    method: "PATCH",
-    path,
-    query,
-    contentType: "application/strategic-merge-patch+json",
-    body
-  }))
+  fc
+    .tuple(
+      fc.oneof(
+        { weight: 20, arbitrary: kind.object(name) as fc.Arbitrary<unknown> },
+        { weight: 1, arbitrary: NO_PATCH }
+      ),
+      options
+    )
+    .map(([body, query]) => ({
+      method: "PATCH",
+      path,
+      query,
+      contentType: "application/strategic-merge-patch+json",
+      body
+    }))
 
 /** The status by merge patch, by apply, or as a whole. */
 const statusWritten = (kind: Kind, name: string, path: string): fc.Arbitrary<Turn> => {
@@ -134,7 +143,7 @@ const statusWritten = (kind: Kind, name: string, path: string): fc.Arbitrary<Tur
   })
   return fc.tuple(given, kind.object(name)).map(([{ how, status, query, force }, object]) => {
     const applies = how.contentType === APPLY
-    // such a write would make an absent Service, without an address: the real server then fails in later ones
+    // else it makes an absent Service, without an address: 7 in src/embedded/model.ts
     const known = named === "Service" ? { name, uid: `<uid ${key}>` } : { name }
     const whole = { ...object, metadata: { ...known, resourceVersion: `<rv ${key}>` }, status }
     return {
@@ -174,7 +183,7 @@ const deleted = ({ kind }: Kind, name: string, path: string): fc.Arbitrary<Turn>
         preconditions: sometimes(preconditions)
       })
     },
-    // a revision beside this policy fails on the real server where the policy itself makes a new one
+    // no revision, which fails where the policy itself makes a new one: 7 in src/embedded/model.ts
     {
       weight: 5,
       arbitrary: fields({ propagationPolicy: fc.constant("Background"), preconditions: sometimes(uids) })
@@ -187,11 +196,66 @@ const deleted = ({ kind }: Kind, name: string, path: string): fc.Arbitrary<Turn>
   return choices.map((body) => ({ method: "DELETE", path, body }))
 }
 
+/** Reads of what stands below an object, if anything does. */
+const below = (path: string): fc.Arbitrary<Turn> =>
+  fc.constantFrom("status", "scale", "nothing").map((part) => ({ method: "GET", path: `${path}/${part}` }))
+
+/** The replicas alone, by their own subresource: as a whole, by every type of patch, and applied. */
+const scaled = ({ kind }: Kind, name: string, path: string): fc.Arbitrary<Turn> => {
+  const key = `${kind}/${name}`
+  const head = { apiVersion: "autoscaling/v1", kind: "Scale" }
+  const metadata = fields({
+    name: fc.constant(name),
+    resourceVersion: sometimes(fc.constantFrom(`<rv ${key}>`, `<first ${key}>`), 3)
+  })
+  const spec = fields({ replicas: sometimes(fc.constantFrom(0, 2, 5), 8) })
+  const patched = (...replicas: readonly unknown[]): fc.Arbitrary<object> =>
+    fc.record({ spec: fc.record({ replicas: fc.constantFrom(...replicas, 0, 2, 5, -1, null) }) })
+  const edits = fc.constantFrom<object>(
+    { op: "replace", path: "/spec/replicas", value: 4 },
+    { op: "add", path: "/spec/replicas", value: 2 },
+    { op: "remove", path: "/spec/replicas" },
+    { op: "test", path: "/metadata/name", value: name }
+  )
+  const patch = (type: string, body: fc.Arbitrary<unknown>): fc.Arbitrary<Part> =>
+    body.map((made) => ({ method: "PATCH", contentType: `application/${type}`, body: made }))
+  const how = fc.oneof(
+    fc.tuple(metadata, spec).map(([meta, given]): Part => ({
+      method: "PUT",
+      body: { ...head, metadata: meta, spec: given }
+    })),
+    patch("merge-patch+json", patched("x")),
+    patch("strategic-merge-patch+json", patched()),
+    patch("json-patch+json", fc.array(edits, { minLength: 1, maxLength: 2 })),
+    patch(
+      "apply-patch+yaml",
+      spec.map((given) => ({ ...head, metadata: { name }, spec: given }))
+    )
+  )
+  return fc.tuple(how, options, fc.boolean()).map(([part, query, force]) => {
+    const forced = force && part.contentType === APPLY ? { force: "true" } : {}
+    return { ...part, path: `${path}/scale`, query: { ...query, ...forced } }
+  })
+}
+
+type Part = Pick<Ask, "method" | "contentType" | "body">
+
 /** All that is selected, deleted. */
-const emptied = ({ collection: path }: Kind): fc.Arbitrary<Turn> =>
-  fc
-    .constantFrom("a=1", "b", "!a")
-    .map((labelSelector) => ({ method: "DELETE", path, query: { labelSelector } }))
+const emptied = ({ collection: path, names }: Kind): fc.Arbitrary<Turn> => {
+  const selector = fc.constantFrom<Readonly<Record<string, string>>>(
+    { labelSelector: "a=1" },
+    { labelSelector: "b" },
+    { labelSelector: "!a" },
+    { fieldSelector: `metadata.name=${names[0] ?? ""}` }
+  )
+  const body = sometimes(
+    fields({
+      propagationPolicy: sometimes(fc.constantFrom("Foreground", "Orphan")),
+      dryRun: sometimes(fc.constant(["All"]), 4)
+    })
+  )
+  return fc.tuple(selector, body).map(([query, given]) => ({ method: "DELETE", path, query, body: given }))
+}
 
 /** Finalizers set or taken away, as those who hold an object do it. */
 const freed = (path: string): fc.Arbitrary<Turn> =>

@@ -11,7 +11,8 @@ const UID = /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g
 const ADDRESS = /10\.96\.\d+\.\d+/g
 const GENERATED = /\b(g\d+-)[a-z0-9]{5}\b/g
 const TIME = /20(?!20)\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g
-const VERSION_TOLD = /(resource ?version[^0-9<]{1,30}|current: )(\d+)/gi
+/** A number that isn't quoted where a version should be is none. */
+const VERSION_TOLD = /(resource ?version[^0-9<]{0,29}[^0-9<:]|current: )(\d+)/gi
 const QUOTED = /Invalid value: ("\{(?:[^"\\]|\\.)*\}")/g
 
 /** The answers of one side, in the order in which they came. */

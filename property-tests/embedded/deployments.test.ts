@@ -1,6 +1,7 @@
 /** Deployments: their pods and their status, whatever happens to pods; their updates stand in rollout.test.ts. */
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import type { KubeObject } from "../../src/embedded/cluster.ts"
 import { controllers } from "../../src/embedded/controllers.ts"
 import {
   DEPLOYMENTS,
@@ -63,14 +64,29 @@ describe("a Deployment", () => {
     const { metadata, status } = stage.all<Workload>("apps/deployments")[0] as Workload
     expect(metadata.annotations?.["deployment.kubernetes.io/revision"]).toBe("1")
     expect(status).toMatchObject({
-      observedGeneration: 2,
+      // who notes the revision doesn't change what is wanted
+      observedGeneration: 1,
       replicas: 3,
       updatedReplicas: 3,
       readyReplicas: 3,
-      availableReplicas: 3
+      availableReplicas: 3,
+      terminatingReplicas: 0
     })
     expect(status).not.toHaveProperty("unavailableReplicas")
     expect(status?.conditions?.map((each) => each.type)).toEqual(["Available", "Progressing"])
+  })
+
+  it("tells of each size that it gives a replica set", () => {
+    const stage = stageOf(2)
+    stage.must("POST", DEPLOYMENTS, deployment("web", { replicas: 1 }))
+    stage.settle()
+    stage.must("PATCH", `${DEPLOYMENTS}/web`, { spec: { replicas: 3 } })
+    stage.settle()
+    const told = stage.all<KubeObject & { readonly message: string }>("/events")
+    expect(told.map(({ message }) => message.replace(/web-\w+/, "web-x")).sort()).toEqual([
+      "Scaled up replica set web-x from 0 to 1",
+      "Scaled up replica set web-x from 1 to 3"
+    ])
   })
 
   it("shows a pod that the server refuses as a condition, until there are enough pods", () => {

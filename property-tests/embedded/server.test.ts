@@ -53,6 +53,13 @@ describe("the server", () => {
       expect([answer.code, answer.body["kind"], answer.body["reason"]]).toEqual([400, "Status", "BadRequest"])
     }))
 
+  it("refuses a patch that can't be read", () =>
+    serving(QUIET, async ({ url }) => {
+      const type = { "content-type": "application/strategic-merge-patch+json" }
+      const answer = await ask(url, "PATCH", `${CONFIG_MAPS}/a`, "{", type)
+      expect([answer.code, answer.body["message"]]).toEqual([400, "invalid JSON patch"])
+    }))
+
   it("refuses a body in a form that it can't read with 415", () =>
     serving(QUIET, async ({ url }) => {
       const answer = await ask(url, "POST", CONFIG_MAPS, "k8s", {

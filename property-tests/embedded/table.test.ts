@@ -35,13 +35,20 @@ describe("a Table", () => {
   it("carries what was asked for of each object", () => {
     const carried = (include: Shape["include"]): unknown =>
       (shaped({ ...shapeOf(GRIDS, "Table"), include }, GRID) as Table).rows[0]?.object
-    expect(carried("Object")).toBe(GRID)
+    expect(carried("Object")).toEqual(GRID)
     expect(carried("None")).toBeNull()
     expect(carried("Metadata")).toEqual({
       kind: "PartialObjectMetadata",
       apiVersion: "meta.k8s.io/v1",
       metadata: GRID.metadata
     })
+  })
+
+  it("says of an object of a list what it is, since it stands alone in its row", () => {
+    const { kind, apiVersion: _, ...item } = GRID
+    const list = { kind: "GridList", apiVersion: GRID.apiVersion, metadata: {}, items: [item] }
+    const [row] = (shaped({ ...shapeOf({ ...GRIDS, kind }, "Table"), include: "Object" }, list) as Table).rows
+    expect(row?.object).toEqual(GRID)
   })
 
   it.each([

@@ -21,8 +21,8 @@ const documents: readonly (readonly [file: string, kinds: readonly string[]])[] 
     words(`Pod Node Namespace ServiceAccount ConfigMap Secret Event Endpoints Service PersistentVolumeClaim
       Status DeleteOptions`)
   ],
-  ["apps.v1.json", ["Deployment", "ReplicaSet", "StatefulSet", "ControllerRevision"]],
-  ["autoscaling.v1.json", ["Scale"]],
+  ["apps.v1.json", ["Deployment", "ReplicaSet", "StatefulSet", "ControllerRevision", "Scale"]],
+
   ["discovery.k8s.io.v1.json", ["EndpointSlice"]],
   ["coordination.k8s.io.v1.json", ["Lease"]],
   ["events.k8s.io.v1.json", ["Event"]],
@@ -38,16 +38,21 @@ const kept = new Set(
 
 const prefix = "#/components/schemas/"
 
-/** The schema without what only people read; `kinds` of another group than the document's own are dropped. */
-const reduced = (schema: Json): Json => {
+/** Types that every kind has, for which people ask: what is said of them stays. */
+const EXPLAINED = /\.meta\.v1\.(ObjectMeta|ManagedFieldsEntry|FieldsV1|OwnerReference|Time)$/
+
+/** The schema without what only people read. */
+const reduced = (schema: Json, explained: boolean): Json => {
   if (typeof schema !== "object" || schema === null || Array.isArray(schema)) return schema
   const out: { [key: string]: Json } = {}
   for (const [key, value] of Object.entries(schema)) {
-    if (!kept.has(key)) continue
+    if (!kept.has(key) && !(explained && key === "description")) continue
     if (key === "properties")
-      out[key] = Object.fromEntries(Object.entries(value as Schemas).map(([name, s]) => [name, reduced(s)]))
-    else if (key === "items" || key === "additionalProperties") out[key] = reduced(value)
-    else if (key === "allOf" || key === "oneOf" || key === "anyOf") out[key] = (value as Json[]).map(reduced)
+      out[key] = Object.fromEntries(
+        Object.entries(value as Schemas).map(([name, s]) => [name, reduced(s, explained)])
+      )
+    else if (key === "items" || key === "additionalProperties") out[key] = reduced(value, explained)
+    else if (key === "allOf" || key === "oneOf" || key === "anyOf") out[key] = (value as Json[]).map((each) => reduced(each, explained))
     else out[key] = value
   }
   return out
@@ -76,7 +81,7 @@ const main = (folder: string, out: string): void => {
     const todo = Object.keys(schemas).filter((name) => isKind(schemas[name] ?? null, kinds))
     for (let name = todo.pop(); name !== undefined; name = todo.pop()) {
       if (Object.hasOwn(result, name)) continue
-      const schema = reduced(schemas[name] ?? null)
+      const schema = reduced(schemas[name] ?? null, EXPLAINED.test(name))
       result[name] = schema
       todo.push(...references(schema))
     }

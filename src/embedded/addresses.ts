@@ -45,6 +45,14 @@ export const reallocated = (object: Obj, before: Obj, key: string, pool: Pool): 
   return completed(object, kept, old, key, releasedFor(kept, old, pool))
 }
 
+/** A Service as it is read: an ExternalName one that was given an address by a change shows it twice, which the rules didn't see. */
+export const asRead = (object: Obj): Obj => {
+  const spec = objAt(object, "spec")
+  const address = text(spec, "clusterIP")
+  if (needsAddress(spec) || address === "" || listAt(spec, "clusterIPs").length > 0) return object
+  return { ...object, spec: { ...spec, clusterIPs: [address] } }
+}
+
 /** What a dry run hands out: an address and ports that nobody gets. */
 export const pretended = (pool: Pool): Pool => ({
   ...pool,
@@ -144,12 +152,8 @@ const withClusterIPs = (spec: Obj, old: Obj): Obj => {
 
 const completed = (object: Obj, spec: Obj, old: Obj | undefined, key: string, pool: Pool): Allocated => {
   const withSpec = (next: Obj): Obj => withAt(object, ["spec"], next)
-  if (!needsAddress(spec)) {
-    const address = text(spec, "clusterIP")
-    const shown =
-      address !== "" && listAt(spec, "clusterIPs").length === 0 ? { ...spec, clusterIPs: [address] } : spec
-    return { object: withSpec(withAt(shown, ["internalTrafficPolicy"], undefined)), pool, problems: [] }
-  }
+  if (!needsAddress(spec))
+    return { object: withSpec(withAt(spec, ["internalTrafficPolicy"], undefined)), pool, problems: [] }
   const problems = [...addressProblems(spec)]
   if (problems.length > 0) return { object: withSpec(spec), pool, problems }
   const families = withFamilies(spec, old)

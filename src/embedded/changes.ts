@@ -4,18 +4,17 @@
  * Each is read against its kind, its field manager is noted in `managedFields`, and the rest is done by `writes`.
  */
 import { byCode, get, isList, goJson, isObj, objAt, text, withAt, type Obj } from "./json.ts"
+import { KUBECTL, remaining, withLastApplied } from "./lastapplied.ts"
 import * as Managers from "./managers.ts"
-import { jsonPatched, patchProblem } from "./jsonpatch.ts"
-import { mergePatched, strategicPatched } from "./patches.ts"
+import type { Patch, Strictness } from "./patching.ts"
 import { BUILT_IN, PUT_CREATES } from "./served.ts"
+import { SCALE } from "./scale.ts"
 import * as Status from "./status.ts"
 import { Refusal } from "./status.ts"
 import * as Store from "./store.ts"
 import { problems as typedProblems } from "./declared.ts"
 import { shown } from "./fieldset.ts"
 import { answer, create, replace, type Call, type Outcome } from "./writes.ts"
-
-export type Strictness = "Strict" | "Warn" | "Ignore"
 
 /** POST: a new object. */
 export const post = (call: Call, body: unknown, strictness: Strictness): Outcome => {
@@ -85,32 +84,11 @@ const uidMismatch = (call: Call, object: Obj): ReturnType<typeof Status.conflict
     `uid mismatch: the provided object specified uid ${text(object, "metadata", "uid")}, and no existing object was found`
   )
 
-/** PATCH with a JSON merge patch (RFC 7386). */
-export const mergePatch = (call: Call, body: unknown, strictness: Strictness): Outcome =>
-  patched(call, strictness, (existing) => {
-    if (!isObj(body)) throw new Refusal(Status.badRequest("invalid JSON patch"))
-    return mergePatched(existing, body)
-  })
-
-/** PATCH with a JSON patch (RFC 6902). */
-export const jsonPatch = (call: Call, body: unknown, strictness: Strictness): Outcome =>
-  patched(call, strictness, (existing) => {
-    const problem = patchProblem(body, strictness !== "Ignore")
-    if (problem !== undefined) throw new Refusal(Status.badRequest(problem))
-    const next = jsonPatched(existing, isList(body) ? body : [])
-    if (next === undefined) throw new Refusal(Status.unpatchable)
-    return next
-  })
-
-/** PATCH with a strategic merge patch; custom kinds have none. */
-export const strategicPatch = (call: Call, body: unknown, strictness: Strictness): Outcome =>
-  patched(call, strictness, (existing) => strategicPatched(call.strategy.type, existing, body))
-
 const NO_OBJECT =
   'couldn\'t get version/kind; json parse error: json: cannot unmarshal array into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }'
 
 /** PATCH that makes the new object from the old one. */
-export const patched = (call: Call, strictness: Strictness, change: (existing: Obj) => unknown): Outcome => {
+export const patched = (call: Call, strictness: Strictness, change: Patch): Outcome => {
   const { resource } = call.strategy
   const existing = existingOf(call)
   if (!existing) throw new Refusal(Status.notFound(resource, call.name))
@@ -132,14 +110,6 @@ export const patched = (call: Call, strictness: Strictness, change: (existing: O
   )
 }
 
-/** A write of the scale subresource: the replicas, and nothing else. */
-export const scale = (call: Call, existing: Obj, next: Obj, path: readonly string[]): Outcome => {
-  const unchanged = get(existing, ...path) === get(next, ...path)
-  const managers = Managers.read(get(existing, "metadata", "managedFields")) ?? new Map()
-  const owned = unchanged ? managers : Managers.scaled(managers, writer(call), path)
-  return replace(call, existing, withAt(next, ["metadata", "managedFields"], Managers.write(owned)))
-}
-
 /** PATCH that applies a configuration on behalf of a field manager. */
 export const apply = (call: Call, body: unknown, force: boolean): Outcome => {
   const { strategy } = call
@@ -149,10 +119,17 @@ export const apply = (call: Call, body: unknown, force: boolean): Outcome => {
   const config = configOf(call, body)
   const managers = managersBefore(call, existing)
   const live = existing ? withAt(existing, ["metadata", "managedFields"], undefined) : strategy.empty
-  const applied = Managers.applied(strategy.type, live, config, managers, writer(call), force)
-  if ("conflicts" in applied) throw new Refusal(conflictOf(applied.conflicts))
-  const merged = applied.object ? readMerged(call, applied.object, config) : live
-  const next = withAt(merged, ["metadata", "managedFields"], Managers.write(applied.managers))
+  const applied = (forced: boolean): ReturnType<typeof Managers.applied> =>
+    Managers.applied(strategy.type, live, config, managers, writer(call), forced)
+  let made = applied(force)
+  if ("conflicts" in made && call.manager === KUBECTL) {
+    const conflicts = remaining(strategy.type, live, strategy.apiVersion, made.conflicts)
+    made = conflicts.length > 0 ? { conflicts } : applied(true)
+  }
+  if ("conflicts" in made) throw new Refusal(conflictOf(made.conflicts))
+  const merged = made.object ? readMerged(call, made.object, config) : live
+  const noted = call.manager === KUBECTL ? withLastApplied(merged, config) : merged
+  const next = withAt(noted, ["metadata", "managedFields"], Managers.write(made.managers))
   if (!existing && text(next, "metadata", "uid") !== "") throw new Refusal(uidMismatch(call, next))
   const placed = inNamespace(call, next)
   checkName(call, placed)
@@ -330,7 +307,7 @@ const checkName = (call: Call, object: Obj): void => {
 const writer = (call: Call): Managers.Writer => ({
   manager: call.manager,
   apiVersion: call.strategy.apiVersion,
-  subresource: call.part === "status" ? "status" : "",
+  subresource: call.part === "status" ? "status" : call.strategy.resource === SCALE ? "scale" : "",
   time: Store.timestamp(call.at),
   reset: call.strategy.reset(call.part)
 })
@@ -341,6 +318,10 @@ const managedFrom = (call: Call, live: Obj, next: Obj, raw: unknown): Obj => {
   const managers = managersFor(call, live, raw)
   const tracked = managers.size > 0 || text(live, "metadata", "uid") === ""
   if (!tracked) return bare
+  // what is no object of its type, such as the spec beside a status, changes nobody's fields
+  const { type, resource } = call.strategy
+  if (call.part === "status" && resource.custom && typedProblems(type, bare, true).length > 0)
+    return withAt(bare, ["metadata", "managedFields"], Managers.write(managers))
   const updated = Managers.updated(call.strategy.type, live, bare, managers, writer(call))
   return withAt(bare, ["metadata", "managedFields"], Managers.write(updated))
 }

@@ -26,6 +26,14 @@ export const decoded = (type: Type, given: Obj): Decoded | { readonly problem: s
 interface Reading {
   readonly unknown: string[]
   problem: string | undefined
+  /** the problem is that of a type which reads itself: it ends the reading, whatever was found before */
+  isLast?: boolean
+}
+
+const lastProblem = (reading: Reading, problem: string): void => {
+  if (reading.isLast === true) return
+  reading.problem = problem
+  reading.isLast = true
 }
 
 /** Optional lists that are written even when they are empty. */
@@ -37,6 +45,9 @@ const ALWAYS: ReadonlySet<string> = new Set([
   "CustomResourceDefinitionStatus.conditions",
   "CustomResourceDefinitionStatus.storedVersions"
 ])
+
+/** What is left out where it is zero, although OpenAPI has that as its default. */
+const OMITTED: ReadonlySet<string> = new Set(["ScaleSpec.replicas"])
 
 const shortName = (type: Type): string => type.name.slice(type.name.lastIndexOf(".") + 1)
 
@@ -53,7 +64,7 @@ const plans = new WeakMap<Type, Plan>()
 const planOf = (type: Type): Plan => {
   const known = plans.get(type)
   if (known) return known
-  const fields = [...(type.map?.fields ?? [])]
+  const fields = [...(type.map?.fields ?? [])].filter(([key]) => !OMITTED.has(`${shortName(type)}.${key}`))
   const always = fields.flatMap(([key, field]) => {
     const preset = absent(type, key, field)
     return preset === undefined ? [] : ([[key, preset]] as const)
@@ -174,14 +185,19 @@ const NAMED: Readonly<Record<string, string>> = {
   "ServicePort.protocol": "v1.Protocol",
   "ContainerPort.protocol": "v1.Protocol",
   "Container.imagePullPolicy": "v1.PullPolicy",
-  "Taint.effect": "v1.TaintEffect"
+  "Taint.effect": "v1.TaintEffect",
+  "Secret.type": "v1.SecretType",
+  "EndpointSlice.addressType": "v1.AddressType",
+  "EndpointPort.protocol": "v1.Protocol"
 }
 
 const mismatch = (type: Type, value: unknown, path: string, reading: Reading, owner: Type): undefined => {
   const names = path.replaceAll(/\[\d+\]/g, "")
   const field = `${shortName(owner)}.${names}`
   const known = NAMED[`${shortName(owner)}.${names.slice(names.lastIndexOf(".") + 1)}`]
-  reading.problem ??= `json: cannot unmarshal ${jsonType(value)} into Go struct field ${field} of type ${known ?? goType(type)}`
+  const problem = `json: cannot unmarshal ${jsonType(value)} into Go struct field ${field} of type ${known ?? goType(type)}`
+  if (type.form === "intOrString") lastProblem(reading, problem)
+  else reading.problem ??= problem
   return undefined
 }
 
@@ -197,7 +213,7 @@ const decodeScalar = (type: Type, value: unknown, path: string, reading: Reading
   switch (type.form) {
     case "quantity": {
       const canonical = quantity(value)
-      if (canonical === undefined) reading.problem ??= QUANTITY
+      if (canonical === undefined) lastProblem(reading, QUANTITY)
       return canonical
     }
     case "time":
@@ -233,15 +249,20 @@ const timestamp = (value: string, form: "time" | "microtime", reading: Reading):
   const read = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(value)
     ? Date.parse(value)
     : NaN
-  if (Number.isNaN(read)) {
-    reading.problem ??= `parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05Z07:00": cannot parse ${JSON.stringify(value)} as "2006"`
+  const layout = `2006-01-02T15:04:05${form === "time" ? "" : MICRO}Z07:00`
+  const refuse = (rest: string, part: string): string => {
+    const wrong = `cannot parse ${JSON.stringify(rest)} as "${part}"`
+    lastProblem(reading, `parsing time ${JSON.stringify(value)} as "${layout}": ${wrong}`)
     return value
   }
+  if (Number.isNaN(read)) return refuse(value, "2006")
   const seconds = new Date(read).toISOString().slice(0, 19)
   if (form === "time") return `${seconds}Z`
-  const fraction = /\.(\d+)/.exec(value)?.[1] ?? ""
-  return `${seconds}.${fraction.padEnd(6, "0").slice(0, 6)}Z`
+  const rest = value.slice(seconds.length)
+  return /^\.\d{6}\D/.test(rest) ? `${seconds}${rest.slice(0, MICRO.length)}Z` : refuse(rest, MICRO)
 }
+
+const MICRO = ".000000"
 
 const jsonType = (value: unknown): string => {
   if (isList(value)) return "array"
@@ -257,6 +278,7 @@ const goType = (type: Type): string => {
     return element && type.map.fields.size === 0 ? `map[string]${goType(element)}` : goName(type)
   }
   if (type.form === "int32" || type.form === "int64") return type.form
+  if (type.form === "bytes") return "[]uint8"
   if (type.form === "intOrString") return "int32"
   if (type.scalar === "boolean") return "bool"
   return type.form === "double" ? "float64" : "string"

@@ -6,6 +6,7 @@
  */
 import type { Change, KubeObject, Request } from "./cluster.ts"
 import { nothing, type Act, type Concern, type Controller } from "./controller.ts"
+import { told } from "./events.ts"
 import { hash, same } from "./hash.ts"
 import {
   controlledBy,
@@ -18,7 +19,7 @@ import {
   type ReplicaSet
 } from "./kinds.ts"
 import { at as objectAt, controlled, keyOfObject, orphans, type Lookup } from "./lookup.ts"
-import { create, patch, remove, replace } from "./requests.ts"
+import { create, patch, pathOf, remove, replace } from "./requests.ts"
 import {
   boundsOf,
   deadlineOf,
@@ -92,12 +93,21 @@ const begin = (
 ): Act => {
   if (isRecreate(deployment)) {
     const running = old.filter((each) => replicasOf(each) > 0)
-    const stopping = running.map((each) => scaled(each, 0, at))
+    const stopping = running.flatMap((each) => scaled(deployment, each, 0, at))
     const left = old.some((each) => controlled<Pod>(look, each.metadata.uid, "/pods").some(isUnfinished))
     if (left) return { requests: [...stopping, ...reporting(deployment, undefined, old, at)] }
   }
   const set = replicaSet(deployment, old, name)
-  return { requests: [create(AGENT, "apps/replicasets", deployment.metadata.namespace, set, at)] }
+  const made = create(AGENT, "apps/replicasets", deployment.metadata.namespace, set, at)
+  const replicas = newReplicas(deployment, undefined, old)
+  if (replicas === 0) return { requests: [made] }
+  return { requests: [made, resized(deployment, `${deployment.metadata.name}-${name}`, 0, replicas, at)] }
+}
+
+/** Says that a replica set was given another size. */
+const resized = (deployment: Deployment, set: string, from: number, to: number, at: number): Request => {
+  const message = `Scaled ${from < to ? "up" : "down"} replica set ${set} from ${from} to ${to}`
+  return told(AGENT, "deployment-controller", deployment, { reason: "ScalingReplicaSet", message }, at)
 }
 
 const replicaSet = (deployment: Deployment, old: readonly ReplicaSet[], name: string): object => {
@@ -143,12 +153,14 @@ const scaling = (
     Object.entries(wanted).some(([key, value]) => valueOf(current.metadata.annotations, key) !== value)
   ) {
     const body = { metadata: { annotations: wanted }, spec: { replicas: up, minReadySeconds } }
-    return [patch(AGENT, "apps/replicasets", current, body, at)]
+    const written = patch(AGENT, "apps/replicasets", current, body, at)
+    const before = replicasOf(current)
+    return up === before ? [written] : [written, resized(deployment, current.metadata.name, before, up, at)]
   }
   const down = oldReplicas(deployment, current, old)
   return old.flatMap((each) => {
     const replicas = down.get(each) ?? 0
-    return replicas === replicasOf(each) ? [] : [scaled(each, replicas, at)]
+    return replicas === replicasOf(each) ? [] : scaled(deployment, each, replicas, at)
   })
 }
 
@@ -162,7 +174,7 @@ const scalingOfPaused = (
   const only = active.length === 1 ? active[0] : undefined
   return only === undefined || replicasOf(only) === replicasOf(deployment)
     ? []
-    : [scaled(only, replicasOf(deployment), at)]
+    : scaled(deployment, only, replicasOf(deployment), at)
 }
 
 /** The newest replica set bears the highest revision, and the Deployment bears the same: also after going back. */
@@ -179,7 +191,11 @@ const renumbering = (
     requests.push(patch(AGENT, "apps/replicasets", current, { metadata: { annotations } }, at))
   }
   if (valueOf(deployment.metadata.annotations, REVISION) !== revision) {
-    requests.push(patch(AGENT, "apps/deployments", deployment, { metadata: { annotations } }, at))
+    // through the status, so that the generation doesn't rise
+    const { namespace, name } = deployment.metadata
+    const path = pathOf("apps/deployments", namespace, name, "status")
+    const noted = patch(AGENT, "apps/deployments", deployment, { metadata: { annotations } }, at)
+    requests.push({ ...noted, path })
   }
   return requests
 }
@@ -267,8 +283,15 @@ const adoption = (look: Lookup, deployment: Deployment, at: number): readonly Re
       )
     })
 
-const scaled = (set: ReplicaSet, replicas: number, at: number): Request =>
-  patch(AGENT, "apps/replicasets", set, { spec: { replicas } }, at)
+const scaled = (
+  deployment: Deployment,
+  set: ReplicaSet,
+  replicas: number,
+  at: number
+): readonly Request[] => [
+  patch(AGENT, "apps/replicasets", set, { spec: { replicas } }, at),
+  resized(deployment, set.metadata.name, replicasOf(set), replicas, at)
+]
 
 const sizes = (deployment: Deployment): Readonly<Record<string, string>> => ({
   "deployment.kubernetes.io/desired-replicas": String(replicasOf(deployment)),

@@ -30,7 +30,7 @@ export class Desk {
       return
     }
     const question = questionOf(request, body.value)
-    const known = this.#aside(question) ?? unreadable(question)
+    const known = this.#aside(question) ?? unreadable(question, body.problem)
     if (known === undefined) this.#ask(request, response, question, body.problem)
     else send(request, response, known)
   }
@@ -38,6 +38,8 @@ export class Desk {
   /** The answer to what isn't about objects: health, discovery, and paths at which there is nothing. */
   #aside({ method, path, accept }: Question): Response | undefined {
     if (HEALTH.test(path)) return { code: 200, body: "ok" }
+    // nobody is asked who they are, so everybody may do everything
+    if (method === "POST" && path === ACCESS) return { code: 201, body: ALLOWED }
     const found = method === "GET" ? document(this.#engine.cluster(), path, accept) : undefined
     if (found !== undefined) {
       return { code: 200, body: found.body, headers: { "content-type": found.contentType } }
@@ -135,15 +137,21 @@ const questionOf = ({ url = "/", method, headers }: IncomingMessage, body: unkno
   }
 }
 
-const unreadable = ({ body, contentType }: Question): Response | undefined =>
-  body === undefined || READABLE.test(contentType ?? "")
-    ? undefined
-    : Status.unsupportedMedia(["application/json", "application/yaml"])
+const unreadable = (
+  { method, body, contentType = "" }: Question,
+  problem: string | undefined
+): Response | undefined => {
+  if (body !== undefined && !READABLE.test(contentType))
+    return Status.unsupportedMedia(["application/json", "application/yaml"])
+  const patches = method === "PATCH" && contentType.endsWith("-patch+json")
+  return patches && problem !== undefined ? Status.badRequest("invalid JSON patch") : undefined
+}
 
 const send = (request: IncomingMessage, response: ServerResponse, answer: Response): void => {
   if (response.destroyed) return
   if (typeof answer.body === "string") {
-    plain(response, answer.code, answer.body)
+    response.writeHead(answer.code, { "content-type": "text/plain; charset=utf-8", ...answer.headers })
+    response.end(answer.body)
     return
   }
   const asYaml = (request.headers.accept ?? "").startsWith("application/yaml")
@@ -161,11 +169,6 @@ const send = (request: IncomingMessage, response: ServerResponse, answer: Respon
   response.end(bytes)
 }
 
-const plain = (response: ServerResponse, code: number, text: string): void => {
-  response.writeHead(code, { "content-type": "text/plain; charset=utf-8" })
-  response.end(text)
-}
-
 /** The answer to a body that couldn't be read says what is wrong with it. */
 const explained = (answer: Response, problem: string | undefined): Response => {
   const body = answer.body as { readonly message?: unknown } | null
@@ -177,6 +180,16 @@ const includeOf = (value: string | undefined): Include =>
   value === "Object" || value === "None" ? value : "Metadata"
 
 const HEALTH = /^\/(?:healthz|livez|readyz)(?:\/|$)/
+
+const ACCESS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+
+const ALLOWED = {
+  kind: "SelfSubjectAccessReview",
+  apiVersion: "authorization.k8s.io/v1",
+  metadata: {},
+  spec: {},
+  status: { allowed: true }
+}
 
 const METHODS: ReadonlySet<string> = new Set(["GET", "POST", "PUT", "PATCH", "DELETE"])
 

@@ -1,9 +1,9 @@
 /**
- * What a client may ask to learn what is served: versions, groups, kinds, and as much of OpenAPI v3 as `kubectl`
- * needs to leave the checking of fields to the server and to explain custom kinds.
+ * What a client may ask to learn what is served: versions, groups and kinds.
  */
 import type { Cluster, Resource } from "./cluster.ts"
 import { resources } from "./model.ts"
+import { openapi } from "./openapi.ts"
 
 export interface Document {
   readonly contentType: string
@@ -21,6 +21,9 @@ export const document = (
   if ((plain === "/api" || plain === "/apis") && aggregated !== undefined) {
     return { contentType: aggregated, body: groupDiscovery(cluster, plain === "/api") }
   }
+  // an empty message is a document without any kind: all that is asked of it is what isn't in version 3
+  if (plain === "/openapi/v2" && accept?.includes(SWAGGER) === true)
+    return { contentType: SWAGGER.replace("@", "."), body: "" }
   const body = bodyOf(cluster, plain)
   return body === undefined ? undefined : { contentType: "application/json", body }
 }
@@ -38,8 +41,12 @@ const bodyOf = (cluster: Cluster, path: string): unknown => {
   if (path === "/apis")
     return { kind: "APIGroupList", apiVersion: "v1", groups: groupsOf(cluster).map(groupOf) }
   if (path === "/openapi/v3") return { paths: Object.fromEntries(groupVersions(cluster).map(openapiEntry)) }
-  const openapi = /^\/openapi\/v3\/(?<place>.+)$/.exec(path)?.groups?.["place"]
-  if (openapi !== undefined) return openapiOf(cluster, openapi)
+  const place = /^\/openapi\/v3\/(?<place>.+)$/.exec(path)?.groups?.["place"]
+  if (place !== undefined) {
+    const [root, first = "", second = ""] = place.split("/")
+    const all = root === "api" ? servedIn(cluster, "", first) : servedIn(cluster, first, second)
+    return openapi(place, all, VERSION.gitVersion)
+  }
   const [, root, group = "", version] = path.split("/")
   if (root === "api" && group !== "" && version === undefined) return resourceList(cluster, "", group)
   if (root !== "apis" || path.split("/").length > 4) return undefined
@@ -157,48 +164,17 @@ const subresources = ({ kind, group, plural, status, scale }: Resource): readonl
   ...(status ? [{ name: "status", kind: { kind }, verbs: CHANGES }] : [])
 ]
 
-const groupVersions = (cluster: Cluster): readonly string[] => [
-  "api/v1",
-  ...groupsOf(cluster).flatMap(({ name, versions }) => versions.map((version) => `apis/${name}/${version}`))
-]
-
 const openapiEntry = (place: string): readonly [string, object] => [
   place,
   { serverRelativeURL: `/openapi/v3/${place}` }
 ]
 
-/** One operation a kind, which says that the server itself checks fields; schemas for custom kinds alone. */
-const openapiOf = (cluster: Cluster, place: string): unknown => {
-  const [root, first = "", second] = place.split("/")
-  const [group, version] = root === "api" ? ["", first] : [first, second ?? ""]
-  const all = servedIn(cluster, group, version)
-  if (all.length === 0) return undefined
-  const kinds = (each: Resource): readonly object[] => [{ group, version, kind: each.kind }]
-  return {
-    openapi: "3.0.0",
-    info: { title: "Kubernetes", version: VERSION.gitVersion },
-    paths: Object.fromEntries(
-      all.map((each) => [
-        `/${place}${each.namespaced ? "/namespaces/{namespace}" : ""}/${each.plural}/{name}`,
-        {
-          patch: { parameters: PARAMETERS, responses: {}, "x-kubernetes-group-version-kind": kinds(each)[0] }
-        }
-      ])
-    ),
-    components: {
-      schemas: Object.fromEntries(
-        all.flatMap((each) =>
-          each.schema === undefined
-            ? []
-            : [[schemaName(each), { ...each.schema, "x-kubernetes-group-version-kind": kinds(each) }]]
-        )
-      )
-    }
-  }
-}
+const groupVersions = (cluster: Cluster): readonly string[] => [
+  "api/v1",
+  ...groupsOf(cluster).flatMap(({ name, versions }) => versions.map((version) => `apis/${name}/${version}`))
+]
 
-const schemaName = ({ group, version, kind }: Resource): string =>
-  `${group.split(".").toReversed().join(".")}.${version}.${kind}`
+const SWAGGER = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 
 const pathsOf = (cluster: Cluster): readonly string[] => [
   "/api",
@@ -210,6 +186,7 @@ const pathsOf = (cluster: Cluster): readonly string[] => [
   ]),
   "/healthz",
   "/livez",
+  "/openapi/v2",
   "/openapi/v3",
   "/readyz",
   "/version"
@@ -236,12 +213,6 @@ const verbsOf = ({ custom, group, plural }: Resource): readonly string[] => {
 const VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]
 
 const CHANGES = ["get", "patch", "update"]
-
-const PARAMETERS = ["dryRun", "fieldManager", "fieldValidation", "force"].map((name) => ({
-  name,
-  in: "query",
-  schema: { type: "string", uniqueItems: true }
-}))
 
 const VERSION = {
   major: "1",

@@ -67,6 +67,7 @@ export interface ReplicaSet extends KubeObject {
     readonly replicas?: number
     readonly readyReplicas?: number
     readonly availableReplicas?: number
+    readonly terminatingReplicas?: number
     readonly observedGeneration?: number
     readonly conditions?: readonly Condition[] | null
     readonly [field: string]: unknown

@@ -148,9 +148,11 @@ const actOnNode = (look: Lookup, name: string, at: number): Act => {
   const requests = ready === undefined ? [joined(look, node, at)] : []
   const podCIDR = node.spec?.podCIDR ?? freeRange(look)
   const taints = tainted(node.spec?.taints ?? [], ready === undefined || ready.status === "True")
-  if (podCIDR !== node.spec?.podCIDR || taints.length !== (node.spec.taints ?? []).length) {
+  const timeless = node.metadata.annotations?.[TTL] === undefined
+  if (timeless || podCIDR !== node.spec?.podCIDR || taints.length !== (node.spec.taints ?? []).length) {
     const spec = { podCIDR, podCIDRs: [podCIDR], taints: taints.length > 0 ? taints : null }
-    requests.push(patch("kube-controller-manager", "/nodes", node, { spec }, at))
+    const metadata = { annotations: { [TTL]: "0" } }
+    requests.push(patch("kube-controller-manager", "/nodes", node, { metadata, spec }, at))
   }
   return { requests }
 }
@@ -267,6 +269,9 @@ interface Claim extends KubeObject {
   }
   readonly status?: { readonly phase?: string }
 }
+
+/** How many seconds kubelets may keep what they have read: as the controller manager sets it in a cluster of up to 100 nodes. */
+const TTL = "node.alpha.kubernetes.io/ttl"
 
 const NOT_READY = "node.kubernetes.io/not-ready"
 

@@ -157,26 +157,42 @@ export const applied = (
   return { object: noop ? undefined : (object as Obj), managers: settled }
 }
 
-/** The managers after the scale subresource changed the replicas: they are the writer's alone. */
-export const scaled = (
+const REPLICAS = Fields.ofPaths(["f:spec", "f:replicas"])
+const SCALE_VERSION = "autoscaling/v1"
+
+const owns = ({ set }: Manager, fields: FieldSet): boolean =>
+  !Fields.isEmpty(Fields.intersection(set, fields))
+
+/** Those of an object who own its replicas, as the managers of its Scale. */
+export const ofScale = (managers: Managers, path: readonly string[]): Managers => {
+  const replicas = Fields.ofPaths(path.map(Fields.fieldElement))
+  const owners = [...managers.values()].filter((each) => owns(each, replicas))
+  const own = owners.map((each) => ({ ...each, apiVersion: SCALE_VERSION, set: REPLICAS }))
+  return new Map(own.map((each) => [identity(each), each]))
+}
+
+/**
+ * The managers of an object after a write of its Scale. An updater of the object is another one to the Scale, so that it
+ * loses the replicas to itself, as a second entry without a time, which the next write drops: so does the server.
+ */
+export const afterScale = (
   managers: Managers,
-  writer: Pick<Writer, "manager" | "apiVersion">,
+  scale: Managers,
+  apiVersion: string,
   path: readonly string[]
 ): Managers => {
   const replicas = Fields.ofPaths(path.map(Fields.fieldElement))
-  const others = [...managers].flatMap(([id, each]) => {
-    const set = Fields.difference(each.set, replicas)
-    return Fields.isEmpty(set) ? [] : ([[id, set === each.set ? each : { ...each, set }]] as const)
-  })
-  const mine: Manager = {
-    manager: writer.manager,
-    apiVersion: writer.apiVersion,
-    operation: "Update",
-    subresource: "scale",
-    time: undefined,
-    set: replicas
+  const result = new Map<string, Manager>()
+  for (const [id, each] of managers) {
+    const set = owns(each, replicas) && !scale.has(id) ? Fields.difference(each.set, replicas) : each.set
+    if (!Fields.isEmpty(set)) result.set(id, { ...each, set })
   }
-  return new Map(others).set(identity(mine), mine)
+  for (const [id, each] of scale) {
+    const before = managers.get(id)
+    if (!owns(each, REPLICAS) || (before !== undefined && owns(before, replicas))) continue
+    result.set(id, { ...each, apiVersion, set: replicas, time: before?.time })
+  }
+  return result
 }
 
 const filtered = (change: Comparison, reset: FieldSet): Comparison =>

@@ -5,16 +5,26 @@
 import { get, isList, isObj, put, type Draft, type Obj } from "./json.ts"
 import type { ListType, Type } from "./schema.ts"
 
-/** The target with the patch merged in; null takes a key away. */
+/** The target with the patch merged in; null takes a key away, and what is new has no nulls, in lists neither. */
 export const mergePatched = (target: unknown, patch: unknown): unknown => {
+  if (!isObj(target)) return withoutNulls(patch)
   if (!isObj(patch)) return patch
-  const out: Draft = isObj(target) ? { ...target } : {}
+  const out: Draft = { ...target }
   for (const key of Object.keys(patch)) {
     const value = patch[key]
     if (value === null) {
       if (Object.hasOwn(out, key)) delete out[key]
     } else put(out, key, mergePatched(Object.hasOwn(out, key) ? out[key] : undefined, value))
   }
+  return out
+}
+
+/** The value without the fields that are null; an item of a list that is null stays. */
+const withoutNulls = (value: unknown): unknown => {
+  if (isList(value)) return value.map(withoutNulls)
+  if (!isObj(value)) return value
+  const out: Draft = {}
+  for (const key of Object.keys(value)) if (value[key] !== null) put(out, key, withoutNulls(value[key]))
   return out
 }
 

@@ -77,9 +77,10 @@ const admirers = (look: Lookup, pod: KubeObject): readonly string[] =>
 const act = (look: Lookup, set: ReplicaSet, at: number): Act => {
   const adopting = adoption(look, set, at)
   if (adopting.length > 0) return { requests: adopting }
-  const pods = controlled<Pod>(look, set.metadata.uid, "/pods").filter(isActive)
+  const own = controlled<Pod>(look, set.metadata.uid, "/pods")
+  const pods = own.filter(isActive)
   const missing = replicasOf(set) - pods.length
-  const requests: Request[] = [...reporting(set, pods, at)]
+  const requests: Request[] = [...reporting(set, pods, own.filter(isTerminating).length, at)]
   for (let count = 0; count < missing; count++) requests.push(birth(set, at))
   for (const pod of pods.toSorted(byUse).slice(0, Math.max(0, -missing))) {
     requests.push(remove(AGENT, "/pods", pod, at))
@@ -106,7 +107,17 @@ const birth = (set: ReplicaSet, at: number): Request => {
   return create(AGENT, "/pods", namespace, pod, at)
 }
 
-const reporting = (set: ReplicaSet, pods: readonly Pod[], at: number): readonly Request[] => {
+const isTerminating = (pod: Pod): boolean =>
+  Boolean(pod.metadata.deletionTimestamp) &&
+  pod.status?.phase !== "Succeeded" &&
+  pod.status?.phase !== "Failed"
+
+const reporting = (
+  set: ReplicaSet,
+  pods: readonly Pod[],
+  terminatingReplicas: number,
+  at: number
+): readonly Request[] => {
   const minReadySeconds = set.spec.minReadySeconds ?? 0
   const labels = set.spec.template?.metadata?.labels ?? {}
   const status = {
@@ -117,6 +128,7 @@ const reporting = (set: ReplicaSet, pods: readonly Pod[], at: number): readonly 
       readyReplicas: pods.filter(isReady).length,
       availableReplicas: pods.filter((pod) => (availableFrom(pod, minReadySeconds) ?? Infinity) <= at).length
     }),
+    terminatingReplicas,
     observedGeneration: set.metadata.generation ?? 0,
     ...(pods.length < replicasOf(set) && set.status?.conditions ? { conditions: set.status.conditions } : {})
   }

@@ -82,6 +82,7 @@ export const statusOf = (
       availableReplicas: available,
       unavailableReplicas: Math.max(0, total(all, replicasOf) - available)
     }),
+    terminatingReplicas: total(all, (each) => each.status?.terminatingReplicas ?? 0),
     ...(deployment.status?.["collisionCount"] ? { collisionCount: deployment.status["collisionCount"] } : {})
   }
   const minimum = replicasOf(deployment) - boundsOf(deployment).unavailable

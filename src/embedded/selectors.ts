@@ -3,6 +3,7 @@
  */
 import { get, isObj, listAt, objAt, text, type Obj } from "./json.ts"
 import { keyProblems } from "./names.ts"
+import { BUILT_IN } from "./served.ts"
 
 type Test = (labels: Obj) => boolean
 
@@ -172,6 +173,9 @@ export const fieldTerms = (selector: string): readonly Term[] | Unread => {
   return terms
 }
 
+/** The built-in kinds, which say which fields there are. */
+const KNOWN: ReadonlySet<string> = new Set(BUILT_IN.map(({ group, plural }) => `${group}/${plural}`))
+
 /** What the terms select of a resource, or which of their fields it has not. */
 export const fieldSelector = (
   resource: string,
@@ -182,8 +186,7 @@ export const fieldSelector = (
   const known = ["metadata.name", ...(namespaced ? ["metadata.namespace"] : []), ...(own ?? [])]
   const unknown = terms.find(({ field }) => !known.includes(field))?.field
   if (unknown !== undefined) {
-    if (own !== undefined || resource.includes("."))
-      return { problem: `field label not supported: ${unknown}` }
+    if (own !== undefined || !KNOWN.has(resource)) return { problem: `field label not supported: ${unknown}` }
     const names = known.map((each) => JSON.stringify(each)).join(", ")
     return { problem: `${JSON.stringify(unknown)} is not a known field selector: only ${names}` }
   }

@@ -90,9 +90,12 @@ const table = (
   }
 }
 
-const carried = ({ include }: Shape, object: KubeObject): object => {
+const carried = ({ include, resource }: Shape, object: KubeObject): object => {
   if (include === "None") return { object: null }
-  return { object: include === "Object" ? object : partial(object) }
+  if (include === "Metadata") return { object: partial(object) }
+  // alone in its row, it says what it is, also where it came from a list
+  const { group, version, kind } = resource
+  return { object: { kind, apiVersion: group === "" ? version : `${group}/${version}`, ...object } }
 }
 
 /** A pod that is over is marked, so that a client can hide it. */

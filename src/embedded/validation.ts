@@ -1,7 +1,8 @@
 /**
  * The rules of built-in kinds: what is refused with 422 on creation and on change, in the server's words.
  */
-import { get, isObj, listAt, objAt, same, semantic, text, type Obj } from "./json.ts"
+import { endpointSlice, lease, nonNegative, scale, sealed, secret } from "./datarules.ts"
+import { get, isObj, listAt, objAt, semantic, text, type Obj } from "./json.ts"
 import {
   changeProblems,
   creationProblems,
@@ -18,7 +19,7 @@ import { taintProblems } from "./taints.ts"
 import { forbiddenField, invalidValue, required, unsupported, type Problem } from "./status.ts"
 
 /** Kinds whose finalizers are judged on every write, rather than when the object is made. */
-const WHOLE: ReadonlySet<string> = new Set(["ConfigMap", "Node", "Secret", "Service"])
+const WHOLE: ReadonlySet<string> = new Set(["ConfigMap", "Node", "Secret", "Service", "ServiceAccount"])
 
 /** What is wrong with an object of a built-in kind; `before` is what it replaces. */
 export const problemsOf = (
@@ -89,11 +90,6 @@ const balancerProblems = (service: Obj): readonly Problem[] => {
 const ingressProblems = (ingress: unknown, index: number): readonly Problem[] =>
   text(ingress, "ip") !== "" && get(ingress, "ipMode") === undefined
     ? [required(`status.loadBalancer.ingress[${index}].ipMode`, "must be specified when `ip` is set")]
-    : []
-
-const nonNegative = (field: string, value: unknown): readonly Problem[] =>
-  typeof value === "number" && value < 0
-    ? [invalidValue(field, value, "must be greater than or equal to 0")]
     : []
 
 const selectorProblems = (spec: Obj, kind: string, checksTemplate: boolean): readonly Problem[] => {
@@ -278,51 +274,6 @@ const event = (object: Obj): readonly Problem[] => {
   return allowed ? [] : [invalidValue("involvedObject.namespace", involved, "does not match event.namespace")]
 }
 
-const endpointSlice = (object: Obj, before: Obj | undefined): readonly Problem[] => {
-  const type = text(object, "addressType")
-  const types = ["IPv4", "IPv6", "FQDN"]
-  if (!types.includes(type)) {
-    return [type === "" ? required("addressType", "") : unsupported("addressType", type, types)]
-  }
-  const fits = (address: string): boolean =>
-    type === "IPv4" ? /^(\d{1,3}\.){3}\d{1,3}$/.test(address) : type === "IPv6" ? address.includes(":") : true
-  return [
-    ...(before && before["addressType"] !== type ? [invalidValue("addressType", type, IMMUTABLE)] : []),
-    ...listAt(object, "endpoints").flatMap((endpoint, index) => {
-      const addresses = listAt(endpoint, "addresses").map(String)
-      if (addresses.length === 0)
-        return [required(`endpoints[${index}].addresses`, "must contain at least 1 address")]
-      return addresses
-        .filter((each) => !fits(each))
-        .map((each) => invalidValue(`endpoints[${index}].addresses`, each, `must be an ${type} address`))
-    })
-  ]
-}
-
-const lease = (object: Obj): readonly Problem[] => {
-  const spec = objAt(object, "spec")
-  const positive = (field: string): readonly Problem[] => {
-    const value = spec[field]
-    return typeof value === "number" && value <= 0
-      ? [invalidValue(`spec.${field}`, value, "must be greater than 0")]
-      : []
-  }
-  return [
-    ...positive("leaseDurationSeconds"),
-    ...nonNegative("spec.leaseTransitions", spec["leaseTransitions"])
-  ]
-}
-
-const configMap = (object: Obj, before: Obj | undefined): readonly Problem[] => {
-  if (!before || before["immutable"] !== true) return []
-  const fixed = ["data", "binaryData"].filter((field) => !semantic(object[field], before[field]))
-  if (object["immutable"] !== true) fixed.push("immutable")
-  return fixed.map((field) => forbiddenField(field, "field is immutable when `immutable` is set"))
-}
-
-const secret = (object: Obj, before: Obj | undefined): readonly Problem[] =>
-  before && !same(object["type"], before["type"]) ? [invalidValue("type", object["type"], IMMUTABLE)] : []
-
 /** The rules of a definition that are looked at: its name, and that every field has a type. */
 const definition = (object: Obj): readonly Problem[] => {
   const spec = objAt(object, "spec")
@@ -379,7 +330,8 @@ const KINDS: Readonly<
   EndpointSlice: endpointSlice,
   Lease: lease,
   Node: taintProblems,
-  ConfigMap: configMap,
+  ConfigMap: sealed,
+  Scale: scale,
   Secret: secret,
   Service: (object, before) => [
     ...(before ? serviceChangeProblems(object, before) : []),

@@ -8,7 +8,7 @@ import { admitted } from "./admission.ts"
 import { keyOf, type Change, type Cluster, type Resource, type Response } from "./cluster.ts"
 import { definitionChanged } from "./definitions.ts"
 import { get, isObj, listAt, objAt, same, text, withAt, type Obj } from "./json.ts"
-import { allocated, pretended, reallocated, released, type Allocated } from "./addresses.ts"
+import { allocated, asRead, pretended, reallocated, released, type Allocated } from "./addresses.ts"
 import * as Status from "./status.ts"
 import { Refusal } from "./status.ts"
 import * as Store from "./store.ts"
@@ -142,7 +142,7 @@ export const replace = (call: Call, existing: Obj, given: Obj): Outcome => {
   refuseInvalid(call, placed.object, placed.problems)
   const whole = strategy.replaced(placed.object, existing, part)
   refuseInvalid(call, whole, strategy.problems(whole, existing, part))
-  const object = withOldTimes(whole, existing)
+  const object = withOldTimes(isService(strategy.resource) ? asRead(whole) : whole, existing)
   const told = part === "all" ? withWarnings(call, warningsOf(strategy.resource, object, existing)) : call
   if (isLastFinalizer(object, existing)) return vanished(told, placed.pool, object, existing)
   if (same(object, existing)) return { cluster, response: answer(told, 200, existing), changes: [] }
