@@ -6,9 +6,9 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { cpu, type Figures, rss } from "./cluster.ts"
 import { type Cluster, controller } from "./processes.ts"
 
-/** What a controller asks for of itself: neither watches nor leases, nor what the measurement sends. */
+/** What a controller asks for of itself: neither watches nor leases, nor what the measurement sends, nor the API server's own care for its Service. */
 const ITS = /^\w+ (?:(?:deployment|statefulset|service)(?:grid)?s|nodes|events)(?:\/\w+)?$/
-const ASIDE = /^watch |^apply deploymentgrids$|^post nodes$/
+const ASIDE = /^watch |^list services$|^apply deploymentgrids$|^post nodes$/
 
 type Requests = Readonly<Record<string, number>>
 

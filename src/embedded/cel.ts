@@ -75,6 +75,38 @@ const withoutOptMap = (rule: string): string => {
   return rule.slice(0, match.index) + mapped + withoutOptMap(rule.slice(end))
 }
 
+/**
+ * Whether a value is as it was, as the server tells: a key that the schema doesn't name has no old value, so that nothing above it is ever
+ * unchanged. (CorrelatedObject.CachedDeepEqual in k8s.io/apiserver.)
+ */
+export const isRatcheted = (schema: Obj, now: unknown, then: unknown): boolean => {
+  if (isObj(now) && isObj(then)) {
+    const keys = Object.keys(now)
+    return (
+      keys.length === Object.keys(then).length &&
+      keys.every((key) => {
+        const inner = schemaOf(schema, key)
+        return inner !== undefined && Object.hasOwn(then, key) && isRatcheted(inner, now[key], then[key])
+      })
+    )
+  }
+  if (isList(now) && isList(then) && text(schema, "x-kubernetes-list-type") === "map") {
+    const by = listAt(schema, "x-kubernetes-list-map-keys").map(String)
+    const keyOf = (item: unknown): string => JSON.stringify(by.map((key) => get(item, key)))
+    const old = new Map(then.map((item) => [keyOf(item), item]))
+    const items = objAt(schema, "items")
+    return now.length === then.length && now.every((item) => isRatcheted(items, item, old.get(keyOf(item))))
+  }
+  return same(now, then)
+}
+
+/** The schema of a key of an object, where it has one. */
+export const schemaOf = (schema: Obj, key: string): Obj | undefined => {
+  const properties = objAt(schema, "properties")
+  if (Object.hasOwn(properties, key)) return objAt(properties, key)
+  return isObj(schema["additionalProperties"]) ? schema["additionalProperties"] : undefined
+}
+
 /** What the rules of a schema say against an object; `before` is what it replaces, absent on creation. */
 export const ruleProblems = (
   schema: Obj,
@@ -83,7 +115,7 @@ export const ruleProblems = (
   path = ""
 ): readonly Problem[] => {
   if (object === undefined || object === null) return []
-  const unchanged = before !== undefined && (object === before || same(object, before))
+  const unchanged = before !== undefined && isRatcheted(schema, object, before)
   const problems = listAt(schema, "x-kubernetes-validations").flatMap((rule) =>
     judged(rule, object, before, unchanged, path)
   )
@@ -114,11 +146,7 @@ const withOld = new WeakMap<Obj, boolean>()
 const hasRules = (schema: Obj): boolean => anyRule(schema, withRules, () => true)
 
 const mentionsOld = (schema: Obj): boolean =>
-  anyRule(
-    schema,
-    withOld,
-    (rule) => /\boldSelf\b/.test(text(rule, "rule")) && get(rule, "optionalOldSelf") !== true
-  )
+  anyRule(schema, withOld, (rule) => /\boldSelf\b/.test(text(rule, "rule")))
 
 const anyRule = (schema: Obj, cache: WeakMap<Obj, boolean>, test: (rule: unknown) => boolean): boolean => {
   const known = cache.get(schema)
@@ -145,7 +173,7 @@ const judged = (
   const usesOld = /\boldSelf\b/.test(expression)
   const optional = get(rule, "optionalOldSelf") === true
   if (usesOld && !optional && before === undefined) return []
-  if (unchanged && (!usesOld || optional)) return []
+  if (unchanged && !usesOld) return []
   const old = optional ? (before === undefined ? Optional.none() : Optional.of(before)) : before
   const context = { self, ...(usesOld ? { oldSelf: old } : {}) }
   const field = joined(path, text(rule, "fieldPath"))

@@ -2,10 +2,10 @@
  * Objects of custom kinds: pruned, defaulted and validated by the structural schema of their definition.
  */
 import { Ajv, type ErrorObject, type ValidateFunction } from "ajv"
-import { ruleProblems } from "./cel.ts"
+import { isRatcheted, ruleProblems, schemaOf } from "./cel.ts"
 import type { Resource } from "./cluster.ts"
 import { decoded, type Decoded } from "./decode.ts"
-import { byCode, get, goJson, isList, isObj, objAt, put, same, text, type Draft, type Obj } from "./json.ts"
+import { byCode, get, goJson, isList, isObj, objAt, put, text, type Draft, type Obj } from "./json.ts"
 import { changeProblems, creationProblems } from "./metadata.ts"
 import { subdomainProblems } from "./names.ts"
 import { typeNamed } from "./schema.ts"
@@ -228,15 +228,23 @@ const schemaProblems = (
   const validate = validator(whole)
   if (validate(value)) return []
   return (validate.errors ?? [])
-    .filter((error) => !(before && isUnchanged(error, object, before, at)))
+    .filter((error) => !(before && isUnchanged(schema, error, { object, before, at })))
     .map((error) => problemOf(error, at))
 }
 
 /** What was wrong before and didn't change is let through. */
-const isUnchanged = (error: ErrorObject, object: Obj, before: Obj, at: string): boolean => {
+const isUnchanged = (
+  schema: Obj,
+  error: ErrorObject,
+  { object, before, at }: { readonly object: Obj; readonly before: Obj; readonly at: string }
+): boolean => {
   const path = [...(at === "" ? [] : [at]), ...pointer(error.instancePath)]
   const [now, then] = [valueAt(object, path), valueAt(before, path)]
-  return then !== undefined && same(now, then)
+  const inner = path.reduce<Obj | undefined>(
+    (here, key) => here && (isObj(here["items"]) ? here["items"] : schemaOf(here, key)),
+    schema
+  )
+  return inner !== undefined && then !== undefined && isRatcheted(inner, now, then)
 }
 
 const valueAt = (object: unknown, path: readonly string[]): unknown =>
