@@ -7,7 +7,6 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect } from "vitest"
 import { connect, type Connection } from "../src/shell/connect.ts"
-import { gate } from "../src/shell/gate.ts"
 import { PATIENCE_MS } from "../src/shell/http.ts"
 import { type Environment, target } from "../src/shell/kubeconfig.ts"
 import { authority } from "./certificates.ts"
@@ -53,7 +52,7 @@ const message = <A, R>(failing: Effect.Effect<A, { readonly message: string }, R
 /** Asks once; the status and, once more, what the server heard. */
 const ask = (connection: Connection) =>
   Effect.map(
-    connection.ask({ method: "GET", path: "/api", headers: {}, body: undefined }, gate(1), PATIENCE_MS),
+    connection.ask({ method: "GET", path: "/api", headers: {}, body: undefined }, PATIENCE_MS),
     ({ status: code }) => code
   )
 

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { gate, inside as insideOf } from "../src/shell/gate.ts"
+import { gate } from "../src/shell/gate.ts"
 import { ran } from "./effect.ts"
 
 const visit = fc.record({
@@ -24,7 +24,7 @@ describe("gate", () => {
         let inside = 0
         let fullest = 0
         let free = 0
-        const pass = insideOf(gate(most))
+        const pass = gate(most)
         const stay = (id: number, duration: number) =>
           Effect.acquireUseRelease(
             Effect.sync(() => {

@@ -308,6 +308,45 @@ describe("reflect", () => {
     })
   )
 
+  virtual(
+    "P6 lists again no sooner than a server asked for that refused a list, though the watch is well",
+    () =>
+      Effect.gen(function* () {
+        const script = new Script()
+        script.list = (_, n) =>
+          n === 1 ? Effect.fail(error("Slow", 429, "later", 60)) : Effect.succeed(listing(7))
+        yield* started(script, { relistSeconds: 2 })
+        yield* pass("61 seconds")
+        expect(script.asked.filter((each) => each.startsWith("list"))).toHaveLength(2)
+        yield* pass("2 seconds")
+        expect(script.asked.filter((each) => each.startsWith("list"))).toHaveLength(3)
+      })
+  )
+
+  virtual("P8 tells the watch which objects are known, at which revision, and goes on from those", () =>
+    Effect.gen(function* () {
+      const script = new Script()
+      let knows: WatchOptions["knows"]
+      script.watch = (o) => {
+        knows = o.knows
+        return Stream.concat(Stream.make<[WatchLine]>({ type: "KNOWN", revision: "12" }), Stream.never)
+      }
+      script.list = () => Effect.succeed(listing(9, raw("a", 7)))
+      const run = yield* started(script, {
+        known: (key) => (key === "ns/a" ? { key, uid: "u-a", revision: "7", text: "" } : undefined)
+      })
+      const asked = (key: string, uid: string, revision: string): boolean | undefined =>
+        knows?.({ key, uid, revision })
+      expect([
+        asked("ns/a", "u-a", "7"),
+        asked("ns/a", "u-a", "8"),
+        asked("ns/a", "u-b", "7"),
+        asked("ns/b", "u-a", "7")
+      ]).toEqual([true, false, false, false])
+      expect(run.told.at(-1)).toEqual([{ _tag: "Bookmark", revision: "12" }])
+    })
+  )
+
   virtual("says nothing of a kind that nobody reflects any more", () =>
     Effect.gen(function* () {
       const script = new Script()

@@ -58,7 +58,8 @@ const minutes5 = 300_000
 /** A server that asks for more than an hour is mistaken, and timers of more than 24 days never ring. */
 const mostAsked = 3_600_000
 
-const asked = (failure: Failure | undefined): number => {
+/** Milliseconds for which the server asked to be left alone: up to an hour. */
+export const patience = (failure: Failure | undefined): number => {
   const milliseconds = (failure?.retryAfter ?? 0) * 1000
   return milliseconds > 0 ? Math.min(milliseconds, mostAsked) : 0
 }
@@ -78,7 +79,7 @@ const grown = (pace: Pace, attempt: number, jitter: number): number => {
  */
 export const delay = (failure: Failure, attempt: number, jitter: number): number =>
   Math.max(
-    asked(failure),
+    patience(failure),
     failure.reason === "Invalid" ? minutes5 : grown(paces[failure.reason], attempt, jitter)
   )
 
@@ -88,4 +89,4 @@ export const delay = (failure: Failure, attempt: number, jitter: number): number
  * watch ended as watches do.
  */
 export const reconnect = (failure: Failure | undefined, attempt: number, jitter: number): number =>
-  Math.max(asked(failure), grown(wait, attempt, jitter))
+  Math.max(patience(failure), grown(wait, attempt, jitter))

@@ -5,8 +5,8 @@
  * servers that lag. The store keeps, for each key, the newest statement it was told, so that it never goes back to
  * an older one; only a list that is complete says that something isn't there.
  *
- * Persistent: a step gives a new store and shares all that did not change (two short arrays and one bucket are
- * copied), so a pass may read the store it was given while events go on.
+ * Persistent: a step gives a new store and shares all that did not change (two short arrays, one bucket, and what is deleted but
+ * not yet seen to be gone are copied), so a pass may read the store it was given while events go on.
  */
 
 /** An item as it is kept: already reduced to what is needed. */
@@ -48,7 +48,7 @@ export interface Store<A extends Stored> {
   readonly revision: string | undefined
   readonly size: number
   readonly table: Table<A>
-  /** by key: the revision at which we deleted an object, until the watch or a list says that it is gone */
+  /** by key: the revision at which we deleted an object, until after that the watch, a list or a newer object says that it is gone */
   readonly dropped: ReadonlyMap<string, string>
 }
 
@@ -146,7 +146,7 @@ const seen = <A extends Stored>(draft: Draft<A>, item: A): void => {
   const known = draft.get(item.key)
   const newest = known === undefined ? draft.revision : known.revision
   if (newest !== undefined && !olderRevision(newest, item.revision)) return
-  if (draft.isNews(item)) draft.put(known, item)
+  if (draft.admits(item)) draft.put(known, item)
 }
 
 const list = <A extends Stored>(draft: Draft<A>, input: Extract<Input<A>, { _tag: "Listed" }>): void => {
@@ -155,11 +155,11 @@ const list = <A extends Stored>(draft: Draft<A>, input: Extract<Input<A>, { _tag
   for (const known of draft.all()) {
     if (!listed.has(known.key) && !olderRevision(input.revision, known.revision)) draft.remove(known)
   }
-  for (const key of [...draft.dropped.keys()]) if (!listed.has(key)) draft.settle(key, input.revision)
+  for (const key of draft.dropped.keys()) if (!listed.has(key)) draft.settle(key, input.revision)
   for (const item of input.items) {
     const known = draft.get(item.key)
     if (known !== undefined && !olderRevision(known.revision, item.revision)) continue
-    if (draft.isNews(item)) draft.put(known, item)
+    if (draft.admits(item)) draft.put(known, item)
   }
 }
 
@@ -213,8 +213,8 @@ class Draft<A extends Stored> {
     if (dropped !== undefined && !olderRevision(revision, dropped)) this.#drops().delete(key)
   }
 
-  /** Whether an item is newer than what we deleted under its key, if anything. */
-  isNews(item: A): boolean {
+  /** Lets in an item that is newer than what we deleted under its key, which says nothing from then on; else false. */
+  admits(item: A): boolean {
     const dropped = this.dropped.get(item.key)
     if (dropped === undefined) return true
     if (!olderRevision(dropped, item.revision)) return false

@@ -2,8 +2,8 @@
  * The Kubernetes API as a service: list, watch, get, apply, merge, remove. Raw JSON in, raw JSON out.
  *
  * *Guarantees*: every failure is an ApiError with one of nine reasons, made here alone; an interrupted request is
- * aborted. Beside the watches, at most 32 requests are under way at a time. Anything but a watch ends within 30 s of its turn, or within
- * 60 s where the server says 401 first.
+ * aborted. Beside watches and Leases, at most 32 requests are under way at a time. Anything but a watch ends within 30 s of its turn; where the
+ * server says 401 first, that and a login plugin's time come on top.
  * A line of a watch that can't be read is passed on as such, and the lines after it still come.
  * *Assumes*: a Connection sends a request once, or twice after a 401.
  * *Does not*: retry (core/retry.ts says when, the callers do), decode objects, cache.
@@ -124,7 +124,7 @@ const count = series(
   ["verb", "kind", "code"]
 )
 
-const atOnce = 32
+const AT_ONCE = 32
 
 interface Asked extends Exchange {
   readonly verb: string
@@ -135,21 +135,22 @@ interface Asked extends Exchange {
 /** The service on a connection. `patience`: milliseconds that an answer other than a watch may take. */
 export const api = (connection: Connection, patience = PATIENCE_MS): Effect.Effect<ApiService> =>
   Effect.sync(() => {
-    const requests = gate(atOnce)
-    // Who leads must be able to say so, however many requests wait.
-    const leases = gate(atOnce)
+    const inTurn = gate(AT_ONCE)
     const failed = (asked: Asked, message: string): Effect.Effect<never, ApiError> => {
       count(asked.verb, asked.kind.kind, "0")
       return Effect.fail(unanswered(asked, message))
     }
-    const ask = (asked: Asked): Effect.Effect<unknown, ApiError> =>
-      Effect.matchEffect(connection.ask(asked, asked.kind.kind === "Lease" ? leases : requests, patience), {
+    const ask = (asked: Asked): Effect.Effect<unknown, ApiError> => {
+      const exchange = connection.ask(asked, patience)
+      // Who leads must be able to say so, however many requests wait.
+      return Effect.matchEffect(asked.kind.kind === "Lease" ? exchange : inTurn(exchange), {
         onFailure: ({ message }) => failed(asked, message),
         onSuccess: (answer) => {
           count(asked.verb, asked.kind.kind, String(answer.status))
           return isRefusal(answer.status) ? Effect.fail(refused(asked, answer)) : parsed(asked, answer.text)
         }
       })
+    }
     const open = (asked: Asked) =>
       Effect.matchEffect(connection.open(asked), {
         onFailure: ({ message }) => failed(asked, message),
@@ -306,7 +307,10 @@ const lines = (asked: Asked, body: Readable, knows: Knows | undefined): Stream.S
     )
   })
 
-/** Gives what has come in of a body since the last time, or comes next. At its end it fails with none, else with what broke it off. */
+/**
+ * Gives what has come in of a body since the last time, or comes next. At its end it fails with none, else with what broke it off. Assumes
+ * one reader, who waits for each answer.
+ */
 const parts = (body: Readable): Effect.Effect<Uint8Array, Option.Option<unknown>> => {
   let wake = (): void => undefined
   for (const event of ["readable", "end", "close"]) body.on(event, () => wake())

@@ -13,29 +13,27 @@ import type * as Scope from "effect/Scope"
 import { readFileSync } from "node:fs"
 import * as http from "node:http"
 import * as https from "node:https"
-import type { Gate } from "./gate.ts"
 import {
   type Answer,
   answer,
   type Exchange,
   type Headers,
   open,
-  PATIENCE_MS,
   type Reply,
   type Unreachable,
-  type Way,
-  why
+  type Way
 } from "./http.ts"
 import type { Credential, Source, Target } from "./kubeconfig.ts"
 import { Misconfigured } from "./settings.ts"
 import { steady } from "./steady.ts"
+import { why } from "./why.ts"
 
 export interface Connection {
   readonly server: string
-  /** Sends one request, whose answer comes as it likes: its body lives as long as the scope. A refusal is read whole. */
+  /** Sends one request, whose answer comes as it likes: its body lives as long as the scope. */
   readonly open: (request: Exchange) => Effect.Effect<Reply | Answer, Unreachable, Scope.Scope>
-  /** Sends one request when the gate lets it, and reads the whole answer. `patience`: milliseconds for it. */
-  readonly ask: (request: Exchange, gate: Gate, patience: number) => Effect.Effect<Answer, Unreachable>
+  /** Sends one request and reads the whole answer. `patience`: milliseconds for it; twice that where the server says 401 first. */
+  readonly ask: (request: Exchange, patience: number) => Effect.Effect<Answer, Unreachable>
 }
 
 /** What the files, or the plugin, say at the moment. */
@@ -123,7 +121,7 @@ export const connect = (target: Target): Effect.Effect<Connection, Misconfigured
       )
 
     /** Sends a request as who we are now, and once more where the server does not know us any more. */
-    const known = <A extends { readonly status: number }, R>(
+    const asOurselves = <A extends { readonly status: number }, R>(
       send: (way: Way) => Effect.Effect<A, Unreachable, R>
     ): Effect.Effect<A, Unreachable, R> => {
       const sent = (way: Way) =>
@@ -140,8 +138,8 @@ export const connect = (target: Target): Effect.Effect<Connection, Misconfigured
     }
     return {
       server: target.server,
-      open: (request) => known((way) => open(way, request)),
-      ask: (request, gate, patience) => known((way) => answer(way, request, gate, patience))
+      open: (request) => asOurselves((way) => open(way, request)),
+      ask: (request, patience) => asOurselves((way) => answer(way, request, patience))
     }
   })
 
@@ -221,6 +219,9 @@ interface Plugin {
   readonly forget: Effect.Effect<void>
 }
 
+/** Milliseconds that a login plugin may take. */
+const PLUGIN_MS = 30_000
+
 const pluginOf = (credential: Credential): Effect.Effect<Plugin, Misconfigured> => {
   const constant = (headers: Headers) =>
     Effect.succeed<Plugin>({ headers: Effect.succeed({ headers }), forget: Effect.void })
@@ -253,10 +254,10 @@ const pluginOf = (credential: Credential): Effect.Effect<Plugin, Misconfigured> 
               catch: (error) => new Misconfigured({ message: `${credential.field}: ${why(error).trim()}` })
             }).pipe(
               Effect.timeoutFail({
-                duration: PATIENCE_MS,
+                duration: PLUGIN_MS,
                 onTimeout: () =>
                   new Misconfigured({
-                    message: `${credential.field}: no answer within ${PATIENCE_MS / 1000} s`
+                    message: `${credential.field}: no answer within ${PLUGIN_MS / 1000} s`
                   })
               })
             ),

@@ -18,7 +18,7 @@ import { isWork } from "./act.ts"
 import { Api } from "./api.ts"
 import type { Unread } from "./decode.ts"
 import type { Desk } from "./desk.ts"
-import { gate, inside } from "./gate.ts"
+import { gate } from "./gate.ts"
 import type { Readiness } from "./health.ts"
 import { CHILDREN, GRIDS, NODE } from "./kinds.ts"
 import { type Memory, remember } from "./memory.ts"
@@ -120,7 +120,7 @@ export const control = (
     const observed = new Observed()
     const desk: Desk = {
       observed,
-      writing: inside(gate(settings.concurrency)),
+      writing: gate(settings.concurrency),
       concurrency: settings.concurrency,
       legacy: [settings.legacyManager],
       wake: (due) => enqueue(due),

@@ -47,7 +47,7 @@ const unreads = series(
 )
 
 /** An object as it is in the store, where it is there at this revision already. */
-export const same = <A extends Stored>(
+export const unchanged = <A extends Stored>(
   known: Decoding<A>["known"],
   { key, uid, revision }: Pick<Identity, "key" | "uid" | "revision">
 ): A | undefined => {
@@ -61,7 +61,7 @@ export const decoded = <A extends Stored>(
   raw: unknown,
   who: Identity
 ): A | Malformed => {
-  const before = same(known, who)
+  const before = unchanged(known, who)
   if (before !== undefined) return before
   try {
     return reduce(raw, who)

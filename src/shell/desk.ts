@@ -3,7 +3,7 @@
  */
 import type { Effect } from "effect/Effect"
 import type { Grid } from "../core/grid.ts"
-import type { Inside } from "./gate.ts"
+import type { Gate } from "./gate.ts"
 import type { Due, Observed } from "./observed.ts"
 import { seenGrid } from "./seen.ts"
 import { identity, isMalformed } from "./wire.ts"
@@ -11,7 +11,7 @@ import { identity, isMalformed } from "./wire.ts"
 export interface Desk {
   readonly observed: Observed
   /** bounds the writes in flight, over all grids */
-  readonly writing: Inside
+  readonly writing: Gate
   readonly concurrency: number
   readonly legacy: readonly string[]
   /** has the grids looked at that a change makes due */

@@ -1,72 +1,62 @@
 /**
- * Lets so many be inside at a time; the others wait their turn.
+ * Lets so many effects run at a time; the others wait their turn.
  *
- * Guarantees: first come, first served; a place is handed to the one that waits longest, so that who leaves wakes exactly one;
- * whoever gives up, waiting or inside, gives back its place, and nobody does twice. (A semaphore of Effect wakes all that wait, and each that
- * finds no place goes back deeper on its stack: with some hundred waiting, that costs more than the requests.)
+ * *Guarantees*: first come, first served; a place is handed to the one that waits longest, so that who leaves wakes exactly one;
+ * whoever is interrupted, waiting or inside, gives back its place.
  */
 import * as Effect from "effect/Effect"
 
-/** Calls `enter` when there is a place, at once or later; what it is given, and what is returned, gives up the place or the wait for it. */
-export type Gate = (enter: (leave: () => void) => void) => () => void
+/** Runs an effect as soon as there is a place for it. */
+export type Gate = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
-/** A gate with so many places. */
-export const gate = (places: number): Gate => {
-  let free = places
-  const waiting = new Set<() => void>()
-  return (enter) => {
-    let state: "coming" | "inside" | "gone" = "coming"
-    const come = (): void => {
-      state = "inside"
-      enter(leave)
-    }
-    const leave = (): void => {
-      const was = state
-      state = "gone"
-      waiting.delete(come)
-      if (was !== "inside") return
-      const [next] = waiting
-      if (next === undefined) return void free++
-      waiting.delete(next)
-      next()
-    }
-    if (free === 0) {
-      waiting.add(come)
-    } else {
-      free--
-      come()
-    }
-    return leave
-  }
+interface Guest {
+  state: "waiting" | "inside" | "gone"
+  wake: () => void
 }
 
-/** Runs an effect as soon as there is a place for it. */
-export type Inside = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
-
-/** What runs effects inside a gate. */
-export const inside =
-  (through: Gate): Inside =>
-  (effect) =>
+/**
+ * A gate with so many places. Not a semaphore of Effect: that wakes all that wait, and each that finds no place goes back deeper on its
+ * stack; with some hundred waiting, this costs more than the requests.
+ */
+export const gate = (places: number): Gate => {
+  let free = places
+  const waiting = new Set<Guest>()
+  const come = (): Guest => {
+    const guest: Guest = { state: free > 0 ? "inside" : "waiting", wake: () => undefined }
+    if (free > 0) free--
+    else waiting.add(guest)
+    return guest
+  }
+  const leave = (guest: Guest): void => {
+    const { state } = guest
+    guest.state = "gone"
+    waiting.delete(guest)
+    if (state !== "inside") return
+    const [next] = waiting
+    if (next === undefined) return void free++
+    waiting.delete(next)
+    next.state = "inside"
+    next.wake()
+  }
+  const turn = (guest: Guest): Effect.Effect<void> =>
+    Effect.async((resume) => {
+      guest.wake = () => resume(Effect.void)
+      if (guest.state === "inside") guest.wake()
+    })
+  return (effect) =>
     Effect.uninterruptibleMask((interruptible) => {
-      let entered = false
-      let wake = (): void => undefined
-      const leave = through(() => {
-        entered = true
-        wake()
-      })
-      const turn = Effect.async<void>((resume) => {
-        wake = () => resume(Effect.void)
-        if (entered) wake()
-      })
+      const guest = come()
       const run = interruptible(effect)
-      return Effect.matchCauseEffect(entered ? run : Effect.zipRight(interruptible(turn), run), {
+      const inTurn = guest.state === "inside" ? run : Effect.zipRight(interruptible(turn(guest)), run)
+      return Effect.matchCauseEffect(inTurn, {
         onFailure: (cause) => {
-          leave()
+          leave(guest)
           return Effect.failCause(cause)
         },
         onSuccess: (given) => {
-          leave()
+          leave(guest)
           return Effect.succeed(given)
         }
       })
     })
+}

@@ -1,9 +1,9 @@
 /**
  * One request over a pool of connections, and its answer: whole, or as it comes.
  *
- * *Guarantees*: a request that is interrupted is aborted; every answer ends, or fails in time. At most so many whole answers are awaited
- * at a time as the gate has places; first come, first served.
- * *Assumes*: a body may be kept in memory.
+ * *Guarantees*: a request that is interrupted is aborted; a whole answer ends, or fails in time, and so does the beginning of one that comes as it
+ * likes.
+ * *Assumes*: a whole answer may be kept in memory.
  * *Does not*: judge answers, try again, know who we are.
  */
 import * as Data from "effect/Data"
@@ -12,7 +12,7 @@ import type * as Scope from "effect/Scope"
 import * as http from "node:http"
 import * as https from "node:https"
 import type { Readable } from "node:stream"
-import type { Gate } from "./gate.ts"
+import { why } from "./why.ts"
 
 /** No answer came: the network, TLS, or a server that closed the connection. */
 export class Unreachable extends Data.TaggedError("Unreachable")<{ readonly message: string }> {}
@@ -56,7 +56,7 @@ export const PATIENCE_MS = 30_000
 /** Bytes of a refusal that are read. */
 const LONGEST_REFUSAL = 64 * 1024
 
-/** Sends a request, whose answer is read as it comes; a refusal is read whole. A reply's body is destroyed with the scope. */
+/** Sends a request, whose answer is read as it comes; of a refusal, the first 64 KiB are read. A reply's body is destroyed with the scope. */
 export const open = (way: Way, exchange: Exchange): Effect.Effect<Reply | Answer, Unreachable, Scope.Scope> =>
   Effect.uninterruptibleMask((interruptible) =>
     Effect.tap(interruptible(opened(way, exchange)), (reply) =>
@@ -81,38 +81,18 @@ const opened = (way: Way, exchange: Exchange) =>
   })
 
 /**
- * Sends a request when there is a place for it, and reads its answer. `patience`: milliseconds from then to the answer's end. Written with
- * the callbacks of node:http: it is what the controller does most, and a pipeline of effects took more time than the request.
+ * Sends a request and reads its answer to the end. `patience`: milliseconds for both. Written with the callbacks of node:http: it is what the
+ * controller does most, and a pipeline of effects took more time than the request.
  */
-export const answer = (
-  way: Way,
-  exchange: Exchange,
-  gate: Gate,
-  patience: number
-): Effect.Effect<Answer, Unreachable> =>
+export const answer = (way: Way, exchange: Exchange, patience: number): Effect.Effect<Answer, Unreachable> =>
   Effect.async((resume) => {
-    let abort = (): void => undefined
-    const giveUp = gate((leave) => {
-      const failed = (message: string): void => {
-        leave()
-        resume(Effect.fail(new Unreachable({ message })))
-      }
-      abort = begin(way, exchange, patience, {
-        answered: (body) =>
-          whole(body, {
-            read: (text) => {
-              leave()
-              resume(Effect.succeed({ ...headOf(body), text }))
-            },
-            failed
-          }),
-        failed
-      })
+    const failed = (message: string): void => resume(Effect.fail(new Unreachable({ message })))
+    const abort = begin(way, exchange, patience, {
+      answered: (body) =>
+        whole(body, { read: (text) => resume(Effect.succeed({ ...headOf(body), text })), failed }),
+      failed
     })
-    return Effect.sync(() => {
-      abort()
-      giveUp()
-    })
+    return Effect.sync(abort)
   })
 
 const headOf = ({ statusCode = 0, headers }: http.IncomingMessage) => ({ status: statusCode, headers })
@@ -204,9 +184,3 @@ const whole = (body: http.IncomingMessage, { read, failed }: Reading): void => {
 /** Why a body ended before its end. */
 export const brokeOff = (error: unknown): string =>
   `the answer broke off: ${error === null || error === undefined ? "it was closed before its end" : why(error)}`
-
-/** An error in a person's words. */
-export const why = (error: unknown): string => {
-  if (error instanceof AggregateError && error.message === "") return error.errors.map(why).join("; ")
-  return error instanceof Error ? error.message : String(error)
-}

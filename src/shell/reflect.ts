@@ -15,10 +15,10 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Random from "effect/Random"
 import * as Stream from "effect/Stream"
-import { type Failure, reconnect } from "../core/retry.ts"
+import { type Failure, patience, reconnect } from "../core/retry.ts"
 import { type Input, olderRevision, type Stored } from "../core/store.ts"
 import { Api, type ApiService, type Kind } from "./api.ts"
-import { type Decoding, Decoder, same } from "./decode.ts"
+import { type Decoding, Decoder, unchanged } from "./decode.ts"
 import { Readiness, type ReadinessService } from "./health.ts"
 import { series } from "./series.ts"
 import { steady } from "./steady.ts"
@@ -136,7 +136,8 @@ class Reflector<A extends Stored> {
         Effect.zipRight(
           this.#failed(failure),
           Effect.map(steady, (now) => {
-            this.#listAt = now + Math.min(RELIST_AGAIN_MS, this.#of.relistSeconds * 1000)
+            const soon = Math.min(RELIST_AGAIN_MS, this.#of.relistSeconds * 1000)
+            this.#listAt = now + Math.max(soon, patience(failure))
           })
         )
     )
@@ -243,7 +244,7 @@ class Reflector<A extends Stored> {
         ...this.#where,
         revision: this.#last ?? "0",
         timeoutSeconds: yield* Random.nextIntBetween(300, 601),
-        knows: (object) => same(this.#of.known, object) !== undefined
+        knows: (object) => unchanged(this.#of.known, object) !== undefined
       })
       this.#heardAt = yield* steady
       yield* Effect.raceFirst(

@@ -144,15 +144,15 @@ export const cutter = (): ((part: Uint8Array) => readonly (string | undefined)[]
 const BEGINNING =
   /^\{"type":"(?:ADDED|MODIFIED)","object":\{"kind":"[^"\\]*","apiVersion":"[^"\\]*","metadata":\{"name":"([^"\\]+)","namespace":"([^"\\]+)","uid":"([^"\\]+)","resourceVersion":"([1-9]\d*)"[,}]/
 
+/** Whether the reader has an object at this very revision. */
+export type Knows = (of: Pick<Identity, "key" | "uid" | "revision">) => boolean
+
 /** The revision of a line about an object that is known already, told by its beginning alone: to read all of it costs a hundred times more. */
 const knownRevision = (text: string, knows: Knows): string | undefined => {
   const [, name, namespace, uid, revision] = BEGINNING.exec(text) ?? []
   if (uid === undefined || revision === undefined) return undefined
   return knows({ key: `${namespace}/${name}`, uid, revision }) ? revision : undefined
 }
-
-/** Whether the reader has an object at this very revision. */
-export type Knows = (of: Pick<Identity, "key" | "uid" | "revision">) => boolean
 
 /** One line of a watch (undefined: too long). An ERROR line is the failure that ends it. */
 export const line = (
