@@ -1,7 +1,7 @@
 /**
  * What the README's figures come from.
  *
- *   npm run bench              everything, about 5 minutes
+ *   npm run bench              core and cluster, about 5 minutes
  *   npm run bench -- core      the pure core alone
  *   npm run bench -- cluster   the controller beside a bare loop, on an embedded cluster in another process
  *   npm run bench -- small     the same with 4 grids x 100 units

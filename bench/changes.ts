@@ -12,13 +12,15 @@ const ASIDE = /^watch |^list services$|^apply deploymentgrids$|^post nodes$/
 
 type Requests = Readonly<Record<string, number>>
 
+const NOTHING = "none"
+
 /** What was asked for between two counts, in words. */
 const between = (before: Requests, after: Requests): string => {
   const more = Object.entries(after).flatMap(([what, n]) => {
     const extra = n - (before[what] ?? 0)
     return extra === 0 || !ITS.test(what) || ASIDE.test(what) ? [] : [`${extra} ${what}`]
   })
-  return more.length === 0 ? "none" : more.sort().join(", ")
+  return more.length === 0 ? NOTHING : more.sort().join(", ")
 }
 
 /** Waits until so many writes of children were counted; gives the seconds since `from`. */
@@ -31,31 +33,40 @@ const written = async (cluster: Cluster, writes: number, from: number): Promise<
   }
 }
 
+/** Waits until nothing was asked for during five seconds. */
+const quiet = async (cluster: Cluster): Promise<Requests> => {
+  let before = await cluster.requests()
+  for (;;) {
+    await sleep(5000)
+    const now = await cluster.requests()
+    if (between(before, now) === NOTHING) return now
+    before = now
+  }
+}
+
 /** Figures of an image change, a node that joins a unit, and `minutes` of rest. */
 export const changes = async (cluster: Cluster, units: number, minutes: number): Promise<Figures> => {
-  const process = controller(cluster.kubeconfig, ["--lease", "default/bench"])
+  const running = controller(cluster.kubeconfig, ["--lease", "default/bench"])
   await cluster.tell({ _tag: "Grids", number: 1, image: "registry.example/echo:1" })
   await written(cluster, units, performance.now())
-  await sleep(10_000)
+  const old = await quiet(cluster)
 
-  const old = await cluster.requests()
   const from = performance.now()
   await cluster.tell({ _tag: "Grids", number: 1, image: "registry.example/echo:2" })
   const seconds = await written(cluster, 2 * units, from)
-  await sleep(5000)
-  const edited = await cluster.requests()
+  const edited = await quiet(cluster)
 
   await cluster.tell({ _tag: "Join", units })
   await sleep(10_000)
   const joined = await cluster.requests()
 
-  const used = cpu(process)
+  const used = cpu(running)
   await sleep(minutes * 60_000)
   const rested = await cluster.requests()
-  const idle = cpu(process) - used
-  const memory = rss(process, "VmRSS")
-  process.kill("SIGTERM")
-  await once(process, "exit")
+  const idle = cpu(running) - used
+  const memory = rss(running, "VmRSS")
+  running.kill("SIGTERM")
+  await once(running, "exit")
   await cluster.stop()
   return [
     [`an image change of one grid with ${units} units`, `${seconds.toFixed(1)} s: ${between(old, edited)}`],
