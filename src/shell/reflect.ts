@@ -4,10 +4,10 @@
  * *Guarantees*: never ends and never fails. A list is delivered whole or not at all, and never one that is older
  * than what was seen; a refusal (403, 404) is no list. The watch resumes where it stopped; 410 anywhere, or a refusal
  * of the watch, leads to a new list, and so does the relist interval, in case that an event was lost. A watch that
- * says nothing for 90 s is opened again. An object that can't be read is reported once for each revision, stays as
+ * says nothing for three minutes is opened again. An object that can't be read is reported once for each revision, stays as
  * it was seen last, and holds nothing up. Inputs come in order, those that came in together at once; inputs that are being
  * taken in are never interrupted. When its fiber is interrupted, the watch upstream ends.
- * *Assumes*: the server sends bookmarks about once a minute.
+ * *Assumes*: the server sends bookmarks about once a minute, the first one of a watch within two (kube-apiserver 1.37).
  * *Does not*: keep objects; decide about retries (core/retry.ts does).
  */
 import type * as Chunk from "effect/Chunk"
@@ -37,7 +37,7 @@ const pageSize = 100
 /** Milliseconds after which a relist that failed is tried again; the relist interval, where that is shorter. */
 const RELIST_AGAIN_MS = 30_000
 /** Milliseconds without a line after which a watch is opened again. */
-const SILENCE_MS = 90_000
+const SILENCE_MS = 180_000
 /** Milliseconds after which a watch has shown that all is well, and failures are counted anew. */
 const proven = 30_000
 
