@@ -7,8 +7,9 @@ import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import type { Failure } from "../src/core/retry.ts"
 import { Api, ApiError, type ApiService } from "../src/shell/api.ts"
-import { whileLeading } from "../src/shell/elect.ts"
+import { type StillOurs, whileLeading } from "../src/shell/elect.ts"
 import { Readiness } from "../src/shell/health.ts"
+import { steady } from "../src/shell/steady.ts"
 import { ran } from "./effect.ts"
 import { runs } from "./runs.ts"
 import { unasked } from "./unasked.ts"
@@ -66,6 +67,8 @@ class World {
 class Replicas {
   readonly world = new World()
   readonly working = new Set<string>()
+  /** what each that led was told last */
+  readonly still = new Map<string, StillOurs>()
   most = 0
   readonly #fibers = new Map<string, Fiber.RuntimeFiber<never>>()
   #count = 0
@@ -80,7 +83,11 @@ class Replicas {
       () => Effect.never,
       () => Effect.sync(() => this.working.delete(identity))
     )
-    return whileLeading({ namespace: "ns", name: "lease", identity }, work).pipe(
+    const leading = (still: StillOurs) => {
+      this.still.set(identity, still)
+      return work
+    }
+    return whileLeading({ namespace: "ns", name: "lease", identity }, leading).pipe(
       Effect.provideService(Api, this.world.api(identity)),
       Effect.provideService(Readiness, unasked),
       Logger.withMinimumLogLevel(LogLevel.None),
@@ -192,6 +199,27 @@ describe("whileLeading", () => {
     expect(after("stop")).toBeLessThanOrEqual(2000)
     expect(after("kill")).toBeGreaterThan(10_000)
     expect(after("kill")).toBeLessThanOrEqual(20_000)
+  })
+
+  it("P2 tells a leader that sleeps that it may write no more, before another may", () => {
+    const replicas = new Replicas()
+    ran(
+      Effect.gen(function* () {
+        const first = yield* replicas.start()
+        yield* Effect.sleep(1000)
+        const second = yield* replicas.start()
+        yield* Effect.sleep(7000)
+        const still = (who: string) => Effect.map(steady, (now) => replicas.still.get(who)?.(now) ?? false)
+        expect(yield* still(first)).toBe(true)
+        yield* replicas.stop(first, "kill")
+        for (let both = 0; !replicas.working.has(second); both++) {
+          if (both > 300) throw new Error("nobody leads after 30 s")
+          yield* Effect.sleep(100)
+        }
+        expect([yield* still(first), yield* still(second)]).toEqual([false, true])
+        yield* replicas.end
+      })
+    )
   })
 
   it("costs one write every 2 s, by the leader alone", () => {

@@ -116,13 +116,16 @@ export class Stage {
 
   start(): void {
     const id = ++this.#count
-    const program = control({
-      namespace: "",
-      unitGrace: GRACE_MS / 1000,
-      concurrency: this.#settings.concurrency,
-      relistInterval: this.#relistMs / 1000,
-      legacyManager: "application-grid-controller"
-    }).pipe(
+    const program = control(
+      {
+        namespace: "",
+        unitGrace: GRACE_MS / 1000,
+        concurrency: this.#settings.concurrency,
+        relistInterval: this.#relistMs / 1000,
+        legacyManager: "application-grid-controller"
+      },
+      () => true
+    ).pipe(
       Effect.scoped,
       Effect.provideService(Api, client(this.server, id)),
       Effect.provideService(Readiness, unasked),

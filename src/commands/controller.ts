@@ -19,10 +19,9 @@ const start = (settings: Settings) =>
       Effect.annotateLogs({ version, namespace: settings.namespace })
     ),
     settings.lease === undefined
-      ? Effect.scoped(control(settings))
-      : whileLeading(
-          { ...settings.lease, identity: `${hostname()}_${randomUUID()}` },
-          Effect.scoped(control(settings))
+      ? Effect.scoped(control(settings, () => true))
+      : whileLeading({ ...settings.lease, identity: `${hostname()}_${randomUUID()}` }, (still) =>
+          Effect.scoped(control(settings, still))
         )
   ).pipe(
     Effect.provide(

@@ -18,7 +18,7 @@ import { isWork } from "./act.ts"
 import { Api } from "./api.ts"
 import type { Unread } from "./decode.ts"
 import type { Desk } from "./desk.ts"
-import { gate } from "./gate.ts"
+import { gate, type Gate } from "./gate.ts"
 import type { Readiness } from "./health.ts"
 import { CHILDREN, GRIDS, NODE } from "./kinds.ts"
 import { type Memory, remember } from "./memory.ts"
@@ -109,18 +109,26 @@ const glance = (
     think(desk.observed, seen, memory, { unitGrace, now: yield* steady })
   })
 
+/** A gate that nothing passes any more once writing is not ours to do: what waits for it then is interrupted soon. */
+const guarded = (through: Gate, still: (now: number) => boolean): Gate => {
+  const guard = <A, E, R>(write: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.flatMap(steady, (now) => (still(now) ? write : Effect.never))
+  return (write) => through(guard(write))
+}
+
 /**
  * Reconciles every grid for ever: reflects nodes, grids and children, and runs a pass over each grid that is due.
- * Never returns; dies on a defect.
+ * Never returns; dies on a defect. `still`: whether writing is ours to do, at a time of `steady`.
  */
 export const control = (
-  settings: ControlSettings
+  settings: ControlSettings,
+  still: (now: number) => boolean
 ): Effect.Effect<never, never, Api | Readiness | Scope.Scope> =>
   Effect.gen(function* () {
     const observed = new Observed()
     const desk: Desk = {
       observed,
-      writing: gate(settings.concurrency),
+      writing: guarded(gate(settings.concurrency), still),
       concurrency: settings.concurrency,
       legacy: [settings.legacyManager],
       wake: (due) => enqueue(due),

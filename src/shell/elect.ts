@@ -133,13 +133,17 @@ const unanswered = new ApiError({
   request: "lease"
 })
 
+/** Whether the Lease may still be thought ours, at a time in milliseconds as `steady` counts them. */
+export type StillOurs = (now: number) => boolean
+
 /**
- * Runs the work while the Lease is ours, again and again: it is interrupted when the Lease is lost. Failures of the API are told (log, and
+ * Runs the work while the Lease is ours, again and again: it is interrupted when the Lease is lost. A process that slept hears what was said
+ * meanwhile before its timers ring, so the work has to ask before each write. Failures of the API are told (log, and
  * readiness as `lease namespace/name`, which a standby is ready by) and ridden out; a defect of the work ends it.
  */
 export const whileLeading = <R>(
   election: Election,
-  work: Effect.Effect<never, never, R>
+  work: (still: StillOurs) => Effect.Effect<never, never, R>
 ): Effect.Effect<never, never, R | Api | Readiness> =>
   Effect.gen(function* () {
     const { identity, namespace, name } = election
@@ -169,7 +173,8 @@ export const whileLeading = <R>(
     )
     // Less than the 2 s in which a Lease that was let go is to be taken.
     const pause = Effect.flatMap(Random.next, (jitter) => Effect.sleep(RETRY_MS * (0.7 + 0.2 * jitter)))
-    const lead = Effect.zipRight(Effect.raceFirst(work, candidate.kept), tell("no longer leading"))
+    const worked = work((now) => candidate.left(now) > 0)
+    const lead = Effect.zipRight(Effect.raceFirst(worked, candidate.kept), tell("no longer leading"))
     const turn = Effect.flatMap(look, (ours) =>
       ours ? Effect.zipRight(Effect.ensuring(lead, candidate.release), pause) : pause
     )
