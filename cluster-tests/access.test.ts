@@ -5,29 +5,27 @@
  * On a control plane of its own with OwnerReferencesPermissionEnforcement, where nobody else looks after the grids: each tour has a namespace, an
  * account, a role and a controller.
  */
-import { afterAll, beforeAll, describe, expect } from "vitest"
+import { describe, expect } from "vitest"
 import { account, ROLES, type Roles, type Rule } from "./accounts.ts"
 import { heard, type Heard, isWrite } from "./audit.ts"
 import { at } from "./client.ts"
-import { type ControlPlane, controlPlane } from "./control-plane.ts"
 import { type Controller, controller, deployed } from "./controller.ts"
 import { until } from "./deadline.ts"
 import { node } from "./nodes.ts"
-import { available, clusterTest } from "./skip.ts"
+import { ownPlane } from "./own-plane.ts"
+import { clusterTest } from "./skip.ts"
 import { deployment, statefulSet } from "./specs.ts"
 
 /** The Lease that the manifest's Role names. */
 const LEASE = "servicegroup-controller"
 
-let plane: ControlPlane
-
-beforeAll(async () => {
-  if (!available()) return
-  plane = await controlPlane({ controllers: "none", admission: ["OwnerReferencesPermissionEnforcement"] })
-  await deployed(plane)
-  await node(plane.client, "a-1", { tour: "a" })
-})
-afterAll(() => (available() ? plane.stop() : undefined))
+const plane = ownPlane(
+  { controllers: "none", admission: ["OwnerReferencesPermissionEnforcement"] },
+  async (begun) => {
+    await deployed(begun)
+    await node(begun.client, "a-1", { tour: "a" })
+  }
+)
 
 describe.concurrent("the controller's roles", () => {
   clusterTest(
@@ -105,11 +103,11 @@ class Tour {
   /** `flags`: what the controller is told besides */
   static async begin(namespace: string, roles: Roles, flags: readonly string[]): Promise<Tour> {
     const metadata = { name: namespace }
-    await plane.client.create("/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata })
-    const entitled = await account(plane.client, namespace, "controller", roles)
+    await plane().client.create("/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata })
+    const entitled = await account(plane().client, namespace, "controller", roles)
     await furnished(namespace)
     const own = ["--namespace", namespace, "--unit-grace", "0s"]
-    return new Tour(namespace, await controller(plane, entitled, [...own, ...flags]))
+    return new Tour(namespace, await controller(plane(), entitled, [...own, ...flags]))
   }
 
   async restart(): Promise<void> {
@@ -127,11 +125,11 @@ class Tour {
   }
 
   find(resource: string, name: string): Promise<unknown> {
-    return plane.client.find(path(this.#namespace, "apps/v1", resource, name))
+    return plane().client.find(path(this.#namespace, "apps/v1", resource, name))
   }
 
   requests(): readonly Heard[] {
-    return heard(plane.audit, `${this.#namespace}:controller`, `:${this.#namespace}:controller`)
+    return heard(plane().audit, `${this.#namespace}:controller`, `:${this.#namespace}:controller`)
   }
 
   writes(): readonly Heard[] {
@@ -239,4 +237,4 @@ const created = (
   kind: string,
   object: object
 ): Promise<unknown> =>
-  plane.client.create(path(namespace, version, resource), { apiVersion: version, kind, ...object })
+  plane().client.create(path(namespace, version, resource), { apiVersion: version, kind, ...object })

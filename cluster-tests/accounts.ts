@@ -43,6 +43,64 @@ export const ROLES: Roles = { cluster: single(rulesOf("ClusterRole")), own: sing
 
 const RBAC = "rbac.authorization.k8s.io"
 
+interface Grant {
+  /** the account, as namespace:name */
+  readonly account: string
+  /** for the whole cluster, or for its own namespace alone */
+  readonly kind: "ClusterRole" | "Role"
+  /** of the role and of its binding */
+  readonly name: string
+  readonly rules: readonly Rule[]
+}
+
+/** What there is of RBAC in the cluster, or in the account's namespace. */
+const pathOf = ({ kind, account }: Pick<Grant, "kind" | "account">): string => {
+  const [namespace = ""] = account.split(":")
+  return `/apis/${RBAC}/v1${kind === "Role" ? `/namespaces/${namespace}` : ""}`
+}
+
+/** Makes a role of these rules. */
+const granted = (client: Client, grant: Grant): Promise<unknown> =>
+  client.create(`${pathOf(grant)}/${grant.kind.toLowerCase()}s`, {
+    apiVersion: `${RBAC}/v1`,
+    kind: grant.kind,
+    metadata: { name: grant.name },
+    rules: grant.rules
+  })
+
+const bound = (client: Client, grant: Grant): Promise<unknown> => {
+  const [namespace = "", name = ""] = grant.account.split(":")
+  return client.create(`${pathOf(grant)}/${grant.kind.toLowerCase()}bindings`, {
+    apiVersion: `${RBAC}/v1`,
+    kind: `${grant.kind}Binding`,
+    metadata: { name: grant.name },
+    roleRef: { apiGroup: RBAC, kind: grant.kind, name: grant.name },
+    subjects: [{ kind: "ServiceAccount", name, namespace }]
+  })
+}
+
+export interface Revocable {
+  readonly revoke: () => Promise<unknown>
+  /** Gives again what was revoked. */
+  readonly allow: () => Promise<unknown>
+}
+
+/** Lets an account (namespace:name) do something more in the whole cluster, until that is revoked. */
+export const revocable = async (
+  client: Client,
+  account: string,
+  role: string,
+  rules: readonly Rule[]
+): Promise<Revocable> => {
+  const grant: Grant = { account, kind: "ClusterRole", name: role, rules }
+  await granted(client, grant)
+  await bound(client, grant)
+  return {
+    revoke: () => client.remove(`${pathOf(grant)}/clusterrolebindings/${role}`),
+    allow: () => bound(client, grant)
+  }
+}
+
 /** Makes an account in a namespace that is there, and binds it to roles of its own; gives it as namespace:name. */
 export const account = async (
   client: Client,
@@ -50,24 +108,19 @@ export const account = async (
   name: string,
   roles: Roles
 ): Promise<string> => {
-  const within = `/namespaces/${namespace}`
-  await client.create(`/api/v1${within}/serviceaccounts`, {
+  await client.create(`/api/v1/namespaces/${namespace}/serviceaccounts`, {
     apiVersion: "v1",
     kind: "ServiceAccount",
     metadata: { name }
   })
-  const bind = async (place: string, prefix: string, role: string, rules: readonly Rule[]): Promise<void> => {
-    const path = `/apis/${RBAC}/v1${place}`
-    const plural = `${prefix.toLowerCase()}role`
-    const head = (kind: string): object => ({ apiVersion: `${RBAC}/v1`, kind, metadata: { name: role } })
-    await client.create(`${path}/${plural}s`, { ...head(`${prefix}Role`), rules })
-    await client.create(`${path}/${plural}bindings`, {
-      ...head(`${prefix}RoleBinding`),
-      roleRef: { apiGroup: RBAC, kind: `${prefix}Role`, name: role },
-      subjects: [{ kind: "ServiceAccount", name, namespace }]
-    })
+  const made = `${namespace}:${name}`
+  const grants: readonly Grant[] = [
+    { account: made, kind: "ClusterRole", name: `${namespace}-${name}`, rules: roles.cluster },
+    { account: made, kind: "Role", name, rules: roles.own }
+  ]
+  for (const grant of grants) {
+    await granted(client, grant)
+    await bound(client, grant)
   }
-  await bind("", "Cluster", `${namespace}-${name}`, roles.cluster)
-  await bind(within, "", name, roles.own)
-  return `${namespace}:${name}`
+  return made
 }

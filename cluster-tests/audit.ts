@@ -36,8 +36,8 @@ export const heard = (log: string, account: string, about: string): readonly Hea
 
 export const isWrite = ({ verb }: Heard): boolean => !["get", "list", "watch"].includes(verb)
 
-/** The writes that aren't statuses, a line each, sorted. */
-export const children = (writes: readonly Heard[]): readonly string[] =>
+/** The writes that aren't statuses, to children and to grids, a line each, sorted. */
+export const specWrites = (writes: readonly Heard[]): readonly string[] =>
   writes
     .filter((write) => !write.resource.endsWith("/status"))
     .map((write) => `${write.verb} ${write.resource} ${write.name} ${write.code}`)

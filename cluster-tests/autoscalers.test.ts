@@ -2,10 +2,8 @@
 import { describe, expect } from "vitest"
 import { at } from "./client.ts"
 import { until } from "./deadline.ts"
-import { deployment, type DeploymentSpec, type Edited } from "./specs.ts"
+import { deployment, type DeploymentSpec, type Edited, imageOf } from "./specs.ts"
 import { condition, type Stage, story } from "./stage.ts"
-
-const CONTAINER = ["spec", "template", "spec", "containers", 0] as const
 
 describe.concurrent("an autoscaler", () => {
   story("that owns replicas keeps its number while the image changes", async (stage) => {
@@ -13,18 +11,21 @@ describe.concurrent("an autoscaler", () => {
     await stage.create("DeploymentGrid", "echo", { gridUniqKey: stage.key, template: unscaled({}) })
     await stage.ready("DeploymentGrid", "echo")
     await autoscaler(stage, "echo-a", 3)
-    await has(stage, "echo-a", 3)
+    const before = Number(at(await has(stage, "echo-a", 3), "metadata", "generation"))
     await stage.edit("DeploymentGrid", "echo", ({ spec }: Edited) => {
       for (const container of spec.template.template.spec.containers) container.image = "echo:2"
     })
-    await stage.comes(
-      "Deployment",
-      "echo-a",
-      "image echo:2",
-      (child) => at(child, ...CONTAINER, "image") === "echo:2"
-    )
+    await stage.comes("Deployment", "echo-a", "image echo:2", (child) => imageOf(child) === "echo:2")
     await stage.ready("DeploymentGrid", "echo")
-    expect(at(await stage.get("Deployment", "echo-a"), "spec", "replicas")).toBe(3)
+    const child = await stage.get("Deployment", "echo-a")
+    expect(at(child, "spec", "replicas")).toBe(3)
+    // the autoscaler would set right what was set back, but not unseen
+    expect(at(child, "metadata", "generation")).toBe(before + 1)
+    const sent = stage
+      .writes()
+      .filter(({ resource, name }) => resource === "deployments" && name === "echo-a")
+    expect(sent.filter(({ body }) => at(body, "spec", "template") !== undefined).length).toBeGreaterThan(1)
+    expect(sent.filter(({ body }) => at(body, "spec", "replicas") !== undefined)).toEqual([])
   })
 
   // the server's own words for what the README says

@@ -1,6 +1,6 @@
 /** What others write is set back or kept, and what the grid lets go of disappears: one write each. */
 import { describe, expect } from "vitest"
-import { children, type Heard } from "./audit.ts"
+import { type Heard, specWrites } from "./audit.ts"
 import { at } from "./client.ts"
 import { deployment, type DeploymentSpec, type Edited } from "./specs.ts"
 import { type Stage, story } from "./stage.ts"
@@ -21,7 +21,7 @@ describe.concurrent("a hand edit", () => {
       )
       await stage.ready("DeploymentGrid", "echo")
     })
-    expect(children(writes)).toEqual(["patch deployments echo-a 200"])
+    expect(specWrites(writes)).toEqual(["patch deployments echo-a 200"])
   })
 
   story("of an element of a list is set back", async (stage) => {
@@ -42,7 +42,7 @@ describe.concurrent("a hand edit", () => {
       )
       await stage.ready("DeploymentGrid", "echo")
     })
-    expect(children(writes)).toEqual(["patch deployments echo-a 200"])
+    expect(specWrites(writes)).toEqual(["patch deployments echo-a 200"])
   })
 
   story("of what the grid doesn't say stays, and costs no write", async (stage) => {
@@ -54,7 +54,7 @@ describe.concurrent("a hand edit", () => {
       })
       await nextPass(stage)
     })
-    expect(children(writes).filter((write) => write.includes("echo-a"))).toEqual([
+    expect(specWrites(writes).filter((write) => write.includes("echo-a"))).toEqual([
       "patch deployments echo-a 200"
     ])
     const child = await stage.get("Deployment", "echo-a")
@@ -103,7 +103,7 @@ describe.concurrent("a removed field", () => {
         await stage.edit("DeploymentGrid", "echo", (grid: Edited) => remove(grid.spec.template))
         await stage.ready("DeploymentGrid", "echo")
       })
-      expect(children(writes)).toEqual(["patch deployments echo-a 200", "patch deployments echo-b 200"])
+      expect(specWrites(writes)).toEqual(["patch deployments echo-a 200", "patch deployments echo-b 200"])
       for (const unit of ["a", "b"]) {
         const child = await stage.get("Deployment", `echo-${unit}`)
         expect(at(child, ...path)).toEqual(left)

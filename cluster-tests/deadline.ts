@@ -27,5 +27,9 @@ export const until = async <A>(
   }
 }
 
+/** Is there after a period that is itself the subject: how long a fault lasts, never how long something may take. */
+export const during = (seconds: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, Math.max(0, seconds * 1000)))
+
 /** Thrown by a probe that knows that waiting on is of no use. */
 export class GivenUp extends Error {}

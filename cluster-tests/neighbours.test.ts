@@ -1,6 +1,6 @@
 /** Grids beside others who write into the same objects: delivery tools, kubectl's own verbs, SuperEdge; and many units. */
 import { describe, expect } from "vitest"
-import { children } from "./audit.ts"
+import { specWrites } from "./audit.ts"
 import { at } from "./client.ts"
 import { until } from "./deadline.ts"
 import { done } from "./kubectl.ts"
@@ -139,7 +139,7 @@ describe.concurrent("neighbours", () => {
           "f:template": { "f:metadata": { "f:labels": { "f:superedge.io/template-hash-key": {} } } }
         }
       })
-      expect(children(stage.writes())).toEqual([
+      expect(specWrites(stage.writes())).toEqual([
         "patch deployments echo-a 200",
         "patch deployments echo-a 200"
       ])
@@ -190,7 +190,10 @@ describe("StatefulSetGrid", () => {
         at(grid, "status", "states", "a", "replicas") === 1 &&
         at(grid, "status", "states", "b", "replicas") === 1
     )
-    expect(children(stage.writes())).toEqual(["patch statefulsets web-a 201", "patch statefulsets web-b 201"])
+    expect(specWrites(stage.writes())).toEqual([
+      "patch statefulsets web-a 201",
+      "patch statefulsets web-b 201"
+    ])
   })
 })
 

@@ -89,24 +89,35 @@ const matches = (which: Which, asked: Asked): boolean => {
   )
 }
 
+/** What is to be done; whoever does it says so. */
+export interface Due {
+  readonly deed: Deed
+  readonly done: () => void
+}
+
 /** A script while it is played: what has been counted of each rule so far. */
 export class Play {
-  readonly #rules: readonly { readonly rule: Rule; seen: number }[]
+  readonly #rules: readonly { readonly rule: Rule; seen: number; done: number }[]
 
   constructor(script: Script) {
-    this.#rules = script.map((rule) => ({ rule, seen: 0 }))
+    this.#rules = script.map((rule) => ({ rule, seen: 0, done: 0 }))
   }
 
   /** Counts what is asked, and gives what is to be done to it, in the script's order. */
-  deeds(asked: Asked): readonly Deed[] {
-    const due: Deed[] = []
+  due(asked: Asked): readonly Due[] {
+    const due: Due[] = []
     for (const each of this.#rules) {
       const { on, nth, times, deed } = each.rule
       if (!matches(on, asked)) continue
       each.seen++
-      if (each.seen >= nth && each.seen < nth + times) due.push(deed)
+      if (each.seen >= nth && each.seen < nth + times) due.push({ deed, done: () => each.done++ })
     }
     return due
+  }
+
+  /** How often each rule was carried out, in the script's order. */
+  get done(): readonly number[] {
+    return this.#rules.map(({ done }) => done)
   }
 
   /** Whether some rule is about events: else lines need not be read. */

@@ -8,49 +8,12 @@ import { authority } from "../property-tests/certificates.ts"
 import { at, Client, type WatchEvent } from "./client.ts"
 import { until } from "./deadline.ts"
 import { relay, type Relay, type Way } from "./relay.ts"
-import { always, asked, EXPIRED, once, type Rule, type Which, words } from "./relay-script.ts"
+import { always, EXPIRED, once, type Which } from "./relay-script.ts"
 
 const CERTIFICATES = authority("relay-test")
 const PLAIN = undefined
 const TLS = { ...CERTIFICATES.certify("server"), ca: CERTIFICATES.cert }
 const DEPLOYMENTS = "/apis/apps/v1/namespaces/edge/deployments"
-
-describe("asked", () => {
-  test.each([
-    ["GET", `${DEPLOYMENTS}?limit=100`, "", "list deployments "],
-    ["GET", `${DEPLOYMENTS}?limit=100&continue=x`, "", "continue deployments "],
-    ["GET", "/api/v1/nodes?watch=true&resourceVersion=7", "", "watch nodes "],
-    ["GET", "/api/v1/namespaces/edge", "", "get namespaces edge"],
-    ["GET", `${DEPLOYMENTS}/web%2Da`, "", "get deployments web-a"],
-    ["PATCH", `${DEPLOYMENTS}/web-a`, "application/apply-patch+yaml", "apply deployments web-a"],
-    [
-      "PATCH",
-      `${DEPLOYMENTS}/web-a/status`,
-      "application/merge-patch+json",
-      "merge deployments/status web-a"
-    ],
-    ["POST", "/api/v1/namespaces/edge/events", "application/json", "create events "],
-    ["DELETE", "/api/v1/namespaces/edge/services/web-svc", "", "delete services web-svc"]
-  ])("%s %s (%s) is %s", (method, target, contentType, expected) => {
-    const { verb, kind, name } = asked(method, target, contentType)
-    expect(`${verb} ${kind} ${name}`).toBe(expected)
-  })
-})
-
-describe("words", () => {
-  test("say what is done, to which, and when", () => {
-    const rules: readonly Rule[] = [
-      once({ verb: "write" }, 3, { _tag: "Kill", moment: "between" }),
-      { on: { verb: "apply", kind: "deployments" }, nth: 2, times: 2, deed: { _tag: "Hold", ms: 5 } },
-      always({ verb: "request" }, { _tag: "Fail", code: 429, reason: "TooManyRequests", retryAfter: 1 })
-    ]
-    expect(rules.map(words)).toEqual([
-      "kill between, at write 3",
-      "hold 5 ms, at apply deployments 2-3",
-      "fail 429 retry after 1 s, at request 1+"
-    ])
-  })
-})
 
 describe("relay without a script", () => {
   test.each(["plain", "with TLS"])("passes bytes on as they are, %s", async (how) => {
@@ -114,6 +77,52 @@ describe("relay with a script", () => {
     await until({ what: "the kill", seconds: 5 }, () => killed === 1)
     expect(heard.filter(({ method }) => method === "DELETE").length).toBe(carriedOut)
     expect(between.passed.at(-1)?.code).toBe(code)
+  })
+
+  test.each([
+    ["before", 0, 0],
+    ["between", 0, 0],
+    ["after", 200, 1]
+  ] as const)("kills %s the start of a watch", async (moment, code, left) => {
+    const { server, open } = await watched()
+    let killed = 0
+    const between = await stood(server, { kill: () => killed++ })
+    between.play([once({ verb: "request" }, 1, { _tag: "Kill", moment })])
+    listened(between)
+    await until({ what: "the kill", seconds: 5 }, () => killed === 1)
+    expect(between.passed.map((each) => each.code)).toEqual([code])
+    expect(between.done()).toEqual([1])
+    await until({ what: `${left} watches upstream`, seconds: 5 }, () => open.size === left)
+  })
+
+  test("resets the start of a watch, once it has begun upstream", async () => {
+    const { server, open } = await watched()
+    const between = await stood(server)
+    between.play([once({ verb: "watch" }, 1, { _tag: "Reset", moment: "between" })])
+    const watch = clientOf(between).watch(`${DEPLOYMENTS}?watch=1`, new AbortController().signal)
+    await expect(watch.next()).rejects.toThrow(/ECONNRESET|socket hang up/)
+    await until({ what: "its end upstream", seconds: 5 }, () => open.size === 0)
+  })
+
+  test("counts what was done of each rule, over calm too", async () => {
+    const { server } = await served((_, response) => response.end("{}"), TLS)
+    const between = await stood(server)
+    between.play([
+      always({ verb: "get" }, { _tag: "Fail", code: 500, reason: "InternalError" }),
+      once({ verb: "get" }, 1, { _tag: "Reset", moment: "before" }),
+      once({ verb: "get" }, 3, { _tag: "Hold", ms: 1 }),
+      always({ verb: "list" }, { _tag: "Older" })
+    ])
+    const client = clientOf(between)
+    // there is no older one
+    await client.ask("GET", DEPLOYMENTS)
+    for (let i = 0; i < 2; i++) await client.ask("GET", `${DEPLOYMENTS}/web-a`)
+    expect(between.done()).toEqual([2, 0, 0, 0])
+    await client.ask("GET", `${DEPLOYMENTS}/web-a`)
+    between.calm()
+    expect(between.done()).toEqual([3, 0, 1, 0])
+    await client.ask("GET", `${DEPLOYMENTS}/web-a`)
+    expect(between.done()).toEqual([3, 0, 1, 0])
   })
 
   test("fails as often as it is told, with a Status and Retry-After", async () => {

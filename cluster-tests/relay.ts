@@ -1,14 +1,17 @@
 /**
  * A relay on loopback between a client and an API server, HTTP/1.1, with TLS or without, which plays a script of faults (relay-script.ts).
  *
- * *Guarantees*: without a script every answer is the server's own, byte by byte, and a watch's lines come as they come. Lines of one watch
- * never overtake each other. A client that goes away takes its watches along upstream; its writes are carried out. *Assumes*: that
- * requests are small. *Does not*: upgrade connections, change what it doesn't do away with.
+ * *Guarantees*: without a script every answer is the server's own, byte by byte but for the headers that are about one connection, and a
+ * watch's lines come as they come. Lines of one watch never overtake each other. A client that goes away takes its watches along upstream; its
+ * writes are carried out. What was done of a script is counted.
+ * *Assumes*: that requests are small.
+ * *Does not*: upgrade connections, change what it doesn't do away with.
  */
 import * as http from "node:http"
 import * as https from "node:https"
 import type { AddressInfo, Socket } from "node:net"
-import { type Asked, asked, type Deed, Play, type Script } from "./relay-script.ts"
+import { type Answer, answered, forwarded, passedOn, refusal, statusOf, told, whole } from "./relay-http.ts"
+import { type Asked, asked, type Due, Play, type Script } from "./relay-script.ts"
 
 export interface Way {
   /** address of the API server, such as https://127.0.0.1:6443 */
@@ -32,6 +35,8 @@ export interface Relay {
   readonly server: string
   /** every request so far, in order */
   readonly passed: readonly Passed[]
+  /** how often each rule of the last script was carried out, over calm too */
+  readonly done: () => readonly number[]
   /** plays a script from its beginning, instead of the one before */
   readonly play: (script: Script) => void
   /** no rule is left, and what is held goes on */
@@ -41,13 +46,6 @@ export interface Relay {
   /** resets every connection */
   readonly cut: () => void
   readonly stop: () => Promise<void>
-}
-
-interface Answer {
-  readonly code: number
-  readonly message: string
-  readonly headers: readonly string[]
-  readonly body: Buffer
 }
 
 export const relay = async (way: Way): Promise<Relay> => {
@@ -65,12 +63,13 @@ export const relay = async (way: Way): Promise<Relay> => {
   return {
     server: `${way.tls === undefined ? "http" : "https"}://127.0.0.1:${(server.address() as AddressInfo).port}`,
     passed: inner.passed,
+    done: () => inner.done,
     play: (script) => inner.play(script),
-    calm: () => inner.play([]),
+    calm: () => inner.calm(),
     lead: (to) => (inner.to = to),
     cut: () => inner.cut(),
     stop: async () => {
-      inner.play([])
+      inner.calm()
       const closed = new Promise((resolve) => server.close(resolve))
       inner.cut()
       inner.end()
@@ -89,6 +88,8 @@ class Inner {
   /** by the client's port: a connection under TLS can only be reset below it */
   readonly #sockets = new Map<number, Socket>()
   #play = new Play([])
+  /** what was played last, over calm too */
+  #last = this.#play
   #calm = new AbortController()
 
   constructor(way: Way) {
@@ -101,9 +102,18 @@ class Inner {
   }
 
   play(script: Script): void {
-    this.#play = new Play(script)
+    this.calm()
+    this.#last = this.#play = new Play(script)
+  }
+
+  calm(): void {
+    this.#play = new Play([])
     this.#calm.abort()
     this.#calm = new AbortController()
+  }
+
+  get done(): readonly number[] {
+    return this.#last.done
   }
 
   connected(socket: Socket): void {
@@ -142,49 +152,77 @@ class Inner {
 
   async #meet(met: Passed, request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
     const body = await whole(request)
-    const deeds = this.#play.deeds(met)
-    for (const deed of deeds) if (deed._tag === "Hold") await pause(deed.ms, this.#calm.signal)
-    const instead = this.#instead(met, request, deeds)
+    const due = this.#play.due(met)
+    for (const each of due) await this.#held(each)
+    const instead = this.#instead(met, request, due)
     if (instead === "nothing") return this.#silent(met, response)
-    if (instead !== undefined) return told(met, response, instead)
-    const upstream = await this.#forward(request, body)
-    if (met.verb === "watch" && upstream.statusCode === 200) return this.#watch(met, upstream, response)
+    if (instead !== undefined) return this.#tell(met, response, instead)
+    const upstream = await forwarded(request, body, { to: this.to, agent: this.#agent })
+    if (met.verb === "watch" && upstream.statusCode === 200) {
+      if (!this.#between(due)) return this.#watch(met, upstream, response, due)
+      upstream.destroy()
+      return this.#silent(met, response)
+    }
     const answer = await answered(upstream)
     const url = request.url ?? ""
     if (met.verb === "list" && answer.code === 200 && !this.#lists.has(url)) this.#lists.set(url, answer)
-    for (const deed of deeds) {
-      if (deed._tag === "Kill" && deed.moment === "between") this.#way.kill()
-      if ((deed._tag === "Kill" || deed._tag === "Reset") && deed.moment === "between")
-        return this.#silent(met, response)
+    if (this.#between(due)) return this.#silent(met, response)
+    await this.#tell(met, response, answer)
+    this.#after(due)
+  }
+
+  /** Counts at once, and is there when the time is over. */
+  #held({ deed, done }: Due): Promise<void> | undefined {
+    if (deed._tag !== "Hold") return undefined
+    done()
+    return pause(deed.ms, this.#calm.signal)
+  }
+
+  /** Whether the client gets nothing of what the server said. */
+  #between(due: readonly Due[]): boolean {
+    for (const { deed, done } of due) {
+      if (deed._tag !== "Kill" && deed._tag !== "Reset") continue
+      if (deed.moment !== "between") continue
+      done()
+      if (deed._tag === "Kill") this.#way.kill()
+      return true
     }
-    await told(met, response, answer)
-    if (deeds.some((deed) => deed._tag === "Kill" && deed.moment === "after")) this.#way.kill()
+    return false
+  }
+
+  #after(due: readonly Due[]): void {
+    for (const { deed, done } of due) {
+      if (deed._tag !== "Kill" || deed.moment !== "after") continue
+      done()
+      this.#way.kill()
+    }
   }
 
   /** What the client gets instead of what the server would say, if anything. */
-  #instead(
-    met: Passed,
-    request: http.IncomingMessage,
-    deeds: readonly Deed[]
-  ): Answer | "nothing" | undefined {
-    for (const deed of deeds) {
+  #instead(met: Passed, request: http.IncomingMessage, due: readonly Due[]): Answer | "nothing" | undefined {
+    for (const { deed, done } of due) {
       switch (deed._tag) {
         case "Kill":
           if (deed.moment !== "before") break
+          done()
           this.#way.kill()
           return "nothing"
         case "Reset":
           if (deed.moment !== "before") break
+          done()
           return "nothing"
         case "Cut":
+          done()
           this.cut()
           return "nothing"
         case "Fail":
+          done()
           return refusal(deed)
         case "Older": {
           const older = met.verb === "list" ? this.#lists.get(request.url ?? "") : undefined
-          if (older !== undefined) return older
-          break
+          if (older === undefined) break
+          done()
+          return older
         }
         case "Hold":
         case "Repeat":
@@ -200,31 +238,28 @@ class Inner {
     this.#reset(response)
   }
 
-  #forward(request: http.IncomingMessage, body: Buffer): Promise<http.IncomingMessage> {
-    return new Promise((resolve, reject) => {
-      const url = new URL(request.url ?? "", this.to)
-      const by = url.protocol === "https:" ? https : http
-      const headers = passedOn(request.rawHeaders, ["content-length"])
-      const sent = by.request(url, { method: request.method, agent: this.#agent })
-      for (let i = 0; i < headers.length; i += 2) sent.setHeader(headers[i] ?? "", headers[i + 1] ?? "")
-      if (body.length > 0) sent.setHeader("content-length", body.length)
-      sent.once("response", resolve)
-      sent.on("error", reject)
-      sent.end(body)
-    })
+  #tell(met: Passed, response: http.ServerResponse, answer: Answer): Promise<void> {
+    met.code = answer.code
+    return told(response, answer)
   }
 
   /** Hands the lines of a watch on, each as soon as it may and those before it have gone. */
-  async #watch(met: Passed, upstream: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
+  async #watch(
+    met: Passed,
+    upstream: http.IncomingMessage,
+    response: http.ServerResponse,
+    due: readonly Due[]
+  ): Promise<void> {
     met.code = 200
     response.once("close", () => upstream.destroy())
     response.writeHead(200, upstream.statusMessage, passedOn(upstream.rawHeaders, []))
     response.flushHeaders()
+    this.#after(due)
     let before: Promise<unknown> = Promise.resolve()
     const line = (text: string): void => {
-      const deeds = this.#lineDeeds(met.kind, text)
-      const held = deeds.map((deed) => (deed._tag === "Hold" ? pause(deed.ms, this.#calm.signal) : undefined))
-      before = Promise.all([before, ...held]).then(() => this.#line(text, deeds, response))
+      const ofLine = this.#dueOfLine(met.kind, text)
+      const held = ofLine.map((each) => this.#held(each))
+      before = Promise.all([before, ...held]).then(() => this.#line(text, ofLine, response))
     }
     let rest = ""
     upstream.setEncoding("utf8")
@@ -237,19 +272,22 @@ class Inner {
     response.end(rest)
   }
 
-  #lineDeeds(kind: string, text: string): readonly Deed[] {
+  #dueOfLine(kind: string, text: string): readonly Due[] {
     if (!this.#play.minds) return []
     const { type, object } = JSON.parse(text) as {
       readonly type: string
       readonly object: { readonly metadata?: { readonly name?: string } }
     }
     if (!["ADDED", "MODIFIED", "DELETED"].includes(type)) return []
-    return this.#play.deeds({ verb: "event", kind, name: object.metadata?.name ?? "" })
+    return this.#play.due({ verb: "event", kind, name: object.metadata?.name ?? "" })
   }
 
-  #line(text: string, deeds: readonly Deed[], response: http.ServerResponse): void {
+  #line(text: string, due: readonly Due[], response: http.ServerResponse): void {
     if (response.writableEnded || response.destroyed) return
-    for (const deed of deeds) {
+    for (const { deed, done } of due) {
+      // those are no deeds of lines, or were done before
+      if (deed._tag === "Hold" || deed._tag === "Older") continue
+      done()
       switch (deed._tag) {
         case "Lose":
           return
@@ -267,74 +305,11 @@ class Inner {
         case "Kill":
           if (deed.moment === "after") response.write(text)
           return this.#way.kill()
-        case "Hold":
-        case "Older":
-          break
       }
     }
     response.write(text)
   }
 }
-
-const whole = async (body: http.IncomingMessage): Promise<Buffer> => {
-  const chunks: Buffer[] = []
-  for await (const chunk of body) chunks.push(chunk as Buffer)
-  return Buffer.concat(chunks)
-}
-
-const answered = async (upstream: http.IncomingMessage): Promise<Answer> => ({
-  code: upstream.statusCode ?? 0,
-  message: upstream.statusMessage ?? "",
-  headers: passedOn(upstream.rawHeaders, []),
-  body: await whole(upstream)
-})
-
-/** Is there when the answer has left. */
-const told = (met: Passed, response: http.ServerResponse, answer: Answer): Promise<void> => {
-  met.code = answer.code
-  response.writeHead(answer.code, answer.message, [...answer.headers])
-  return new Promise((resolve) => {
-    response.once("close", resolve)
-    response.end(answer.body, resolve)
-  })
-}
-
-/** Headers that are about one connection, and not about what is said. */
-const OF_THE_CONNECTION = ["connection", "keep-alive", "transfer-encoding"]
-
-/** Name, value, name, value ... as they came, without those of the connection. */
-const passedOn = (raw: readonly string[], without: readonly string[]): string[] => {
-  const kept: string[] = []
-  for (let i = 0; i < raw.length; i += 2) {
-    const name = raw[i] ?? ""
-    if (![...OF_THE_CONNECTION, ...without].includes(name.toLowerCase())) kept.push(name, raw[i + 1] ?? "")
-  }
-  return kept
-}
-
-type Fail = Extract<Deed, { readonly _tag: "Fail" }>
-
-const statusOf = ({ code, reason, retryAfter }: Fail): object => ({
-  kind: "Status",
-  apiVersion: "v1",
-  metadata: {},
-  status: "Failure",
-  message: `${reason}, says the relay`,
-  reason,
-  code,
-  ...(retryAfter !== undefined && { details: { retryAfterSeconds: retryAfter } })
-})
-
-const refusal = (fail: Fail): Answer => ({
-  code: fail.code,
-  message: http.STATUS_CODES[fail.code] ?? "",
-  headers: [
-    "Content-Type",
-    "application/json",
-    ...(fail.retryAfter === undefined ? [] : ["Retry-After", String(fail.retryAfter)])
-  ],
-  body: Buffer.from(JSON.stringify(statusOf(fail)))
-})
 
 /** So many milliseconds, or until the signal. */
 const pause = (ms: number, signal: AbortSignal): Promise<void> =>

@@ -7,17 +7,18 @@
 import { cpSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { isDeepStrictEqual } from "node:util"
-import { afterAll, beforeAll, describe, expect } from "vitest"
+import { afterAll, describe, expect } from "vitest"
 import { account, ROLES } from "./accounts.ts"
-import { children, heard, type Heard, isWrite } from "./audit.ts"
+import { heard, type Heard, isWrite, specWrites } from "./audit.ts"
 import { at } from "./client.ts"
-import { type ControlPlane, controlPlane } from "./control-plane.ts"
+import type { ControlPlane } from "./control-plane.ts"
 import { type Controller, controller, defined } from "./controller.ts"
 import { until } from "./deadline.ts"
 import { type Kubelet, kubelet } from "./kubelet.ts"
 import { node } from "./nodes.ts"
+import { ownPlane } from "./own-plane.ts"
 import { shared } from "./setup.ts"
-import { available, clusterTest } from "./skip.ts"
+import { clusterTest } from "./skip.ts"
 import { deployment, statefulSet } from "./specs.ts"
 import { Stage } from "./stage.ts"
 
@@ -25,21 +26,14 @@ const LEASE = "servicegroup-controller"
 const UPGRADED = "999.0.0"
 const ACCOUNTS = ["first", "second", "upgraded"] as const
 
-let plane: ControlPlane
-let pods: Kubelet
+let pods: Kubelet | undefined
 
-beforeAll(async () => {
-  if (!available()) return
-  plane = await controlPlane({ controllers: "built-in" })
-  pods = kubelet(plane.client)
-  for (const name of ["bj-1", "gz-1"]) await node(plane.client, name, {})
-  await defined(plane)
+const plane = ownPlane({ controllers: "built-in" }, async (begun) => {
+  pods = kubelet(begun.client)
+  for (const name of ["bj-1", "gz-1"]) await node(begun.client, name, {})
+  await defined(begun)
 })
-afterAll(async () => {
-  if (!available()) return
-  pods.stop()
-  await plane.stop()
-})
+afterAll(() => pods?.stop())
 
 describe.concurrent("a controller that takes over", () => {
   const successions: readonly {
@@ -68,7 +62,7 @@ describe.concurrent("a controller that takes over", () => {
   ]
   for (const { name, next } of successions)
     clusterTest(`${name} writes nothing to what is settled, and restarts no pod`, async () => {
-      const stage = await Stage.on(shared(plane), name)
+      const stage = await Stage.on(shared(plane()), name)
       const old = await Replica.begin(stage, "first", [])
       await settled(stage)
       const before = await running(stage)
@@ -98,7 +92,7 @@ describe.concurrent("two replicas", () => {
     await scaled(stage, 2)
     expect(performance.now() - crashed).toBeLessThan(25_000)
     await stage.ready("DeploymentGrid", "echo")
-    expect(children(written())).toEqual(SCALED)
+    expect(specWrites(written())).toEqual(SCALED)
     expect(at(await pair.lease(), "spec", "leaseTransitions")).toBe(1)
     const after = await running(stage)
     expect(after.sets).toEqual(before.sets)
@@ -131,7 +125,7 @@ describe.concurrent("two replicas", () => {
     expect(written()).toEqual([])
     expect(await running(stage)).toEqual(before)
     await scaled(stage, 2)
-    expect(children(written())).toEqual(SCALED)
+    expect(specWrites(written())).toEqual(SCALED)
   })
 
   clusterTest("of which the leader sleeps too long: it writes nothing when it wakes up", async () => {
@@ -146,7 +140,7 @@ describe.concurrent("two replicas", () => {
     await until({ what: "a look at the Lease after the sleep", seconds: 30 }, () => looks() > before)
     await scaled(stage, 3)
     expect(leader.writes()).toEqual(written)
-    expect(children(other.writes())).toEqual([...SCALED, ...SCALED].toSorted())
+    expect(specWrites(other.writes())).toEqual([...SCALED, ...SCALED].toSorted())
   })
 })
 
@@ -164,9 +158,9 @@ class Replica {
     { namespace }: Stage,
     name: (typeof ACCOUNTS)[number],
     flags: readonly string[],
-    on: ControlPlane = plane
+    on: ControlPlane = plane()
   ): Promise<Replica> {
-    const entitled = await account(plane.client, namespace, name, ROLES)
+    const entitled = await account(plane().client, namespace, name, ROLES)
     return new Replica(entitled, await controller(on, entitled, ["--namespace", namespace, ...flags]))
   }
 
@@ -190,7 +184,7 @@ class Replica {
 
   /** all its requests so far */
   asked(): readonly Heard[] {
-    return heard(plane.audit, this.account, this.account)
+    return heard(plane().audit, this.account, this.account)
   }
 }
 
@@ -209,7 +203,7 @@ class Pair {
   }
 
   static async begin(name: string): Promise<Pair> {
-    const stage = await Stage.on(shared(plane), name)
+    const stage = await Stage.on(shared(plane()), name)
     const flags = ["--lease", `${stage.namespace}/${LEASE}`]
     const leader = await Replica.begin(stage, "first", flags)
     await settled(stage)
@@ -248,7 +242,7 @@ const writes = (requests: readonly Heard[]): readonly Heard[] =>
 /** What the stage's controllers write from now on. */
 const sinceNow = ({ namespace }: Stage): (() => readonly Heard[]) => {
   const all = (): readonly (readonly Heard[])[] =>
-    ACCOUNTS.map((name) => writes(heard(plane.audit, `${namespace}:${name}`, `${namespace}:${name}`)))
+    ACCOUNTS.map((name) => writes(heard(plane().audit, `${namespace}:${name}`, `${namespace}:${name}`)))
   const before = all().map(({ length }) => length)
   return () => all().flatMap((each, index) => each.slice(before[index]))
 }
@@ -327,13 +321,13 @@ const running = async ({ client, namespace }: Stage): Promise<Running> => {
 
 /** The plane, with a controller that says it is of another version. */
 const upgraded = (): ControlPlane => {
-  const folder = join(plane.folder, "upgraded")
-  cpSync(join(plane.folder, "dist"), join(folder, "dist"), { recursive: true })
+  const folder = join(plane().folder, "upgraded")
+  cpSync(join(plane().folder, "dist"), join(folder, "dist"), { recursive: true })
   const program = join(folder, "dist", "controller.mjs")
   const { version } = JSON.parse(readFileSync(join(import.meta.dirname, "../package.json"), "utf8")) as {
     readonly version: string
   }
   const text = readFileSync(program, "utf8")
   writeFileSync(program, text.replaceAll(JSON.stringify(version), JSON.stringify(UPGRADED)))
-  return { ...plane, folder }
+  return { ...plane(), folder }
 }

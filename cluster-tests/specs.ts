@@ -1,4 +1,5 @@
 /** Specs for grids that the stories begin with. */
+import { at } from "./client.ts"
 
 /** A Deployment's spec, with an env entry, a toleration and a limit that stories take away again. */
 export const deployment = (): DeploymentSpec => ({
@@ -26,6 +27,17 @@ export const deployment = (): DeploymentSpec => ({
   }
 })
 
+/** The same with another image. */
+export const withImage = (image: string): DeploymentSpec => {
+  const spec = deployment()
+  for (const container of spec.template.spec.containers) container.image = image
+  return spec
+}
+
+/** The image of a Deployment's first container. */
+export const imageOf = (child: unknown): unknown =>
+  at(child, "spec", "template", "spec", "containers", 0, "image")
+
 export interface DeploymentSpec {
   replicas?: number
   strategy?: object
@@ -47,7 +59,12 @@ export interface DeploymentSpec {
 /** A grid as it is edited. */
 export interface Edited {
   metadata: { labels?: Record<string, string> }
-  spec: { template: DeploymentSpec }
+  spec: {
+    template: DeploymentSpec
+    templatePool?: Record<string, DeploymentSpec>
+    templates?: Record<string, string>
+    autoDeleteUnusedTemplate?: boolean
+  }
 }
 
 export const statefulSet = (): object => ({

@@ -6,16 +6,17 @@
  */
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { afterAll, beforeAll, describe, expect } from "vitest"
+import { afterAll, describe, expect } from "vitest"
 import { parse } from "yaml"
 import { at } from "./client.ts"
-import { type ControlPlane, controlPlane } from "./control-plane.ts"
+import type { ControlPlane } from "./control-plane.ts"
 import { ACCOUNT, controller, deployed } from "./controller.ts"
 import { until } from "./deadline.ts"
 import { done } from "./kubectl.ts"
 import { node } from "./nodes.ts"
+import { ownPlane } from "./own-plane.ts"
 import { shared } from "./setup.ts"
-import { available, clusterTest } from "./skip.ts"
+import { clusterTest } from "./skip.ts"
 import { deployment, statefulSet } from "./specs.ts"
 import { condition, type GridKind, Stage } from "./stage.ts"
 
@@ -114,12 +115,9 @@ const MENDED: Stored = {
   spec: { template: deployment() }
 }
 
-let plane: ControlPlane
 let stage: Stage
 
-beforeAll(async () => {
-  if (!available()) return
-  plane = await controlPlane({ controllers: "none" })
+ownPlane({ controllers: "none" }, async (plane) => {
   await applyLoose(plane)
   stage = await Stage.on(shared(plane), "stored before")
   for (const { kind, name, spec } of [...STORED, MENDED])
@@ -130,11 +128,7 @@ beforeAll(async () => {
   await stage.create("DeploymentGrid", "good", { gridUniqKey: KEY, template: deployment() })
   await (await controller(plane, ACCOUNT, [])).ready()
 })
-afterAll(async () => {
-  if (!available()) return
-  stage.client.close()
-  await plane.stop()
-})
+afterAll(() => (stage as Stage | undefined)?.client.close())
 
 describe.concurrent("a grid stored before the CRD's rules", () => {
   for (const stored of STORED)

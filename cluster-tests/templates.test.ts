@@ -1,16 +1,8 @@
 /** Templates by name: entries of a pool that are used, and entries that nobody names any more. */
 import { describe, expect } from "vitest"
 import { at } from "./client.ts"
-import { deployment, type DeploymentSpec } from "./specs.ts"
+import { deployment, imageOf, withImage } from "./specs.ts"
 import { condition, type Stage, story } from "./stage.ts"
-
-interface Pooled {
-  readonly gridUniqKey: string
-  readonly template: DeploymentSpec
-  readonly templatePool: Readonly<Record<string, DeploymentSpec>>
-  readonly templates: Readonly<Record<string, string>>
-  readonly defaultTemplateName: string
-}
 
 describe.concurrent("a template pool", () => {
   story("gives each unit what it names, and the rest the default one", async (stage) => {
@@ -28,7 +20,7 @@ describe.concurrent("a template pool", () => {
     async (stage) => {
       await pooled(stage)
       await stage.client.patch(stage.path("DeploymentGrid", "echo"), "merge", {
-        spec: { templates: { a: "nope" }, templatePool: { shared: image("echo:2") } }
+        spec: { templates: { a: "nope" }, templatePool: { shared: withImage("echo:2") } }
       })
       const told = await stage.comes(
         "DeploymentGrid",
@@ -49,7 +41,7 @@ describe.concurrent("an entry that nobody names", () => {
     const grid = await stage.get("DeploymentGrid", "echo")
     expect(at(grid, "spec")).toEqual(spec)
     expect(at(grid, "metadata", "generation")).toBe(1)
-    expect(specWrites(stage)).toEqual([])
+    expect(sentToGrids(stage)).toEqual([])
   })
 
   story(
@@ -65,7 +57,7 @@ describe.concurrent("an entry that nobody names", () => {
       expect(at(pruned, "spec")).toEqual({ ...wanted, templatePool: used })
       await ready(stage)
       const revision = at(read, "metadata", "resourceVersion")
-      expect(specWrites(stage)).toEqual([
+      expect(sentToGrids(stage)).toEqual([
         { metadata: { resourceVersion: revision }, spec: { templatePool: { stale: null } } }
       ])
       expect(await generations(stage)).toEqual(before)
@@ -79,26 +71,22 @@ describe.concurrent("an entry that nobody names", () => {
       })
       await ready(stage)
       expect(await images(stage)).toEqual({ a: "echo:default", b: "echo:default" })
-      expect(specWrites(stage).length).toBe(2)
+      expect(sentToGrids(stage).length).toBe(2)
     }
   )
 })
 
-const image = (name: string): DeploymentSpec => {
-  const spec = deployment()
-  for (const container of spec.template.spec.containers) container.image = name
-  return spec
-}
-
-const imageOf = (child: unknown): unknown => at(child, "spec", "template", "spec", "containers", 0, "image")
-
 /** A ready grid `echo` in units a and b: a uses the entry `named`, b `shared`, and nobody `stale`; gives its spec as it was sent. */
-const pooled = async (stage: Stage): Promise<Pooled> => {
+const pooled = async (stage: Stage) => {
   await stage.units({ a: ["bj-1"], b: ["gz-1"] })
   const spec = {
     gridUniqKey: stage.key,
     template: deployment(),
-    templatePool: { named: image("echo:named"), shared: image("echo:default"), stale: image("echo:stale") },
+    templatePool: {
+      named: withImage("echo:named"),
+      shared: withImage("echo:default"),
+      stale: withImage("echo:stale")
+    },
     templates: { a: "named" },
     defaultTemplateName: "shared"
   }
@@ -131,8 +119,8 @@ const generations = (stage: Stage): Promise<readonly unknown[]> =>
     units.map(async (unit) => at(await stage.get("Deployment", `echo-${unit}`), "metadata", "generation"))
   )
 
-/** What the controller sent to the grid but statuses. */
-const specWrites = (stage: Stage): readonly unknown[] =>
+/** The bodies of what the controller sent to grids but statuses. */
+const sentToGrids = (stage: Stage): readonly unknown[] =>
   stage
     .writes()
     .filter((write) => write.resource === "deploymentgrids")

@@ -36,7 +36,7 @@ describe("the model of the API server", () => {
         ...(VERSION === "" ? {} : { emulatedVersion: VERSION })
       })
       sides = [await real(plane.client), model()]
-    })
+    }, 180_000)
 
     afterAll(() => plane?.stop())
 

@@ -1,6 +1,8 @@
 /**
  * Fault 1: the controller dies of SIGKILL at a write, before the write is sent, after it was carried out but before its answer, and after its
  * answer: 24 points in four stories. Each child is created and deleted exactly as often as without a death.
+ *
+ * All writes count, statuses and events too; each story has at least so many, the last of them perhaps after its children have come.
  */
 import { describe, expect } from "vitest"
 import { type Moment, once, words } from "../relay-script.ts"

@@ -1,6 +1,7 @@
 /**
  * How long the faults last: 12 plans a story and a fifth of each period, or with SERVICEGROUP_PLANS=40 (or more) as many plans and the whole
- * periods. Plans begin at a fixed seed; SERVICEGROUP_SEED=7 draws other ones, SERVICEGROUP_SEED=random new ones each time.
+ * periods. Plans begin at a fixed seed; SERVICEGROUP_SEED=7 draws other ones, SERVICEGROUP_SEED=random new ones each time. The seed stands in
+ * each plan's name: the same seed (and at least as many plans) draws it again.
  */
 
 export const PLANS = Number(process.env["SERVICEGROUP_PLANS"] ?? "12")

@@ -4,46 +4,24 @@
  */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { afterAll, beforeAll, beforeEach } from "vitest"
 import type { Heard } from "../audit.ts"
 import { at } from "../client.ts"
-import { type ControlPlane, controlPlane, type Options } from "../control-plane.ts"
+import type { ControlPlane, Options } from "../control-plane.ts"
 import { ACCOUNT, type Controller, controller, deployed } from "../controller.ts"
 import { until } from "../deadline.ts"
 import { node } from "../nodes.ts"
+import { ownPlane } from "../own-plane.ts"
 import { relay, type Passed, type Relay } from "../relay.ts"
 import { isWrite, type Script } from "../relay-script.ts"
 import { NODES, shared } from "../setup.ts"
-import { available } from "../skip.ts"
 import { Stage } from "../stage.ts"
 
-/** A control plane for a whole file, with the six nodes; started before its tests and stopped after them. */
-export const planeOfFile = (options: Pick<Options, "controllers">): (() => ControlPlane) => {
-  let plane: ControlPlane | undefined
-  let failed = false
-  beforeAll(async () => {
-    if (!available()) return
-    plane = await controlPlane({ ...options, audit: "writes" })
+/** A control plane for a whole file, with our CRDs, the account and the six nodes. */
+export const planeOfFile = (options: Pick<Options, "controllers">): (() => ControlPlane) =>
+  ownPlane({ ...options, audit: "writes" }, async (plane) => {
     await deployed(plane)
     for (const name of NODES) await node(plane.client, name, {})
-  }, 180_000)
-  beforeEach((context) => {
-    context.onTestFailed(() => {
-      failed = true
-    })
   })
-  afterAll(async () => {
-    if (failed && plane !== undefined) {
-      plane.keepLogs()
-      process.stdout.write(`\nthe logs of the control plane are in ${plane.folder}\n`)
-    }
-    await plane?.stop()
-  }, 60_000)
-  return () => {
-    if (plane === undefined) throw new Error("the control plane is asked for before it is there")
-    return plane
-  }
-}
 
 export interface Casting {
   readonly flags: readonly string[]
@@ -61,7 +39,10 @@ const accountOf = ({ account }: Casting, namespace: string): string =>
 /** A controller and its relay. */
 export class Behind {
   readonly relay: Relay
+  /** undefined: it hasn't begun, or it is dying */
   #controller: Controller | undefined
+  #dying: Promise<void> = Promise.resolve()
+  #log = ""
   #starts = 1
   #over = false
 
@@ -79,19 +60,21 @@ export class Behind {
     })
     const behind = (box.behind = new Behind(between))
     between.play(casting.script ?? [])
-    behind.#controller = await controller(
+    const first = await controller(
       { ...plane, access: { ...plane.access, server: between.server } },
       accountOf(casting, namespace),
       // nobody asks for its health, and a port that looked free may be taken when it begins anew
       ["--namespace", namespace, "--health-address", "off", ...casting.flags],
       casting.node ?? []
     )
+    behind.#controller = first
+    behind.#log = first.log
     return behind
   }
 
-  get controller(): Controller {
-    if (this.#controller === undefined) throw new Error("there is no controller yet")
-    return this.#controller
+  /** the file with what all its controllers wrote */
+  get log(): string {
+    return this.#log
   }
 
   /** how often a controller began */
@@ -99,12 +82,12 @@ export class Behind {
     return this.#starts
   }
 
-  /** SIGKILL, and a start anew as soon as it is gone. */
+  /** SIGKILL, and a start anew as soon as it is gone; nothing, while one is dying already. */
   kill(): void {
-    const old = this.controller
-    if (old.ending() !== undefined) return
-    old.signal("SIGKILL")
-    void old.kill().then(() => {
+    const old = this.#controller
+    if (old === undefined || old.ending() !== undefined) return
+    this.#controller = undefined
+    this.#dying = old.kill().then(() => {
       if (this.#over) return
       this.#starts++
       this.#controller = old.again()
@@ -113,6 +96,7 @@ export class Behind {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#over = true
+    await this.#dying
     await this.#controller?.kill()
     await this.relay.stop()
   }
@@ -125,7 +109,7 @@ export class Behind {
   /** Waits for so many complete lists of each kind from now on. */
   async relists(count: number): Promise<void> {
     const begin = this.relay.passed.length
-    await until({ what: `${count} relists of each kind (log: ${this.controller.log})`, seconds: 60 }, () =>
+    await until({ what: `${count} relists of each kind (log: ${this.log})`, seconds: 60 }, () =>
       this.#listed(begin, count)
     )
   }
@@ -133,7 +117,7 @@ export class Behind {
   /** P1: waits until two relists have come and gone without a write. */
   async still(): Promise<void> {
     const begin = this.relay.passed.length
-    await until({ what: `two relists without a write (log: ${this.controller.log})`, seconds: 90 }, () => {
+    await until({ what: `two relists without a write (log: ${this.log})`, seconds: 90 }, () => {
       const last = this.relay.passed.findLastIndex(isWrite)
       const { verb, kind, name, code } = this.relay.passed[last] ?? {}
       if (this.#listed(Math.max(begin, last + 1), 2)) return true

@@ -4,7 +4,7 @@
  */
 import { at } from "../client.ts"
 import { until } from "../deadline.ts"
-import { deployment, type DeploymentSpec } from "../specs.ts"
+import { deployment, type Edited, withImage } from "../specs.ts"
 import type { Stage } from "../stage.ts"
 
 interface Chapter {
@@ -20,33 +20,28 @@ export interface Story {
   readonly counts: Readonly<Record<string, number>>
 }
 
-interface Pooled {
-  spec: {
-    template: DeploymentSpec
-    templatePool?: Record<string, DeploymentSpec>
-    templates?: Record<string, string>
-    autoDeleteUnusedTemplate?: boolean
-  }
-}
-
-/** The spec of specs.ts with another image. */
-export const withImage = (image: string): DeploymentSpec => {
-  const spec = deployment()
-  for (const container of spec.template.spec.containers) container.image = image
-  return spec
-}
-
 /** A grid `echo` in the units a and b. */
 export const rolledOut = async (stage: Stage): Promise<void> => {
   await stage.units({ a: ["bj-1"], b: ["gz-1"] })
   await stage.create("DeploymentGrid", "echo", { gridUniqKey: stage.key, template: deployment() })
 }
 
-export const edit = (change: (grid: Pooled) => unknown) => (stage: Stage) =>
-  stage.edit("DeploymentGrid", "echo", (grid: Pooled) => void change(grid))
+const edit = (change: (grid: Edited) => unknown) => (stage: Stage) =>
+  stage.edit("DeploymentGrid", "echo", (grid: Edited) => void change(grid))
 
-/** Its children. */
-export const BOTH = { "echo-a": "echo:1 x1 rolling", "echo-b": "echo:1 x1 rolling" }
+/** Gives it the image echo:n. */
+export const newImage = (n: number): ((stage: Stage) => Promise<void>) =>
+  edit(({ spec }) => {
+    for (const container of spec.template.template.spec.containers) container.image = `echo:${n}`
+  })
+
+/** What a child with the image echo:n looks like. */
+export const rolling = (n: number): string => `echo:${n} x1 rolling`
+
+/** Its children with the image echo:n. */
+export const bothWith = (n: number) => ({ "echo-a": rolling(n), "echo-b": rolling(n) })
+
+export const BOTH = bothWith(1)
 const CREATED = { "created echo-a": 1, "created echo-b": 1 }
 
 export const STORIES: readonly Story[] = [
@@ -62,7 +57,7 @@ export const STORIES: readonly Story[] = [
             template: { selector: { app: "echo" }, ports: [{ port: 80 }] }
           })
         },
-        children: { ...BOTH, "echo-c": "echo:1 x1 rolling", "echo-svc": "80" }
+        children: { ...BOTH, "echo-c": rolling(1), "echo-svc": "80" }
       }
     ],
     counts: { ...CREATED, "created echo-c": 1, "created echo-svc": 1 }
@@ -78,7 +73,7 @@ export const STORIES: readonly Story[] = [
             container.env.pop()
           }
         }),
-        children: { "echo-a": "echo:2 x1 rolling", "echo-b": "echo:2 x1 rolling" }
+        children: bothWith(2)
       }
     ],
     counts: CREATED
@@ -87,7 +82,7 @@ export const STORIES: readonly Story[] = [
     name: "unit that goes and comes back",
     chapters: [
       { does: rolledOut, children: BOTH },
-      { does: (stage) => stage.units({ a: ["bj-1"] }), children: { "echo-a": BOTH["echo-a"] } },
+      { does: (stage) => stage.units({ a: ["bj-1"] }), children: { "echo-a": rolling(1) } },
       { does: (stage) => stage.units({ a: ["bj-1"], b: ["gz-3"] }), children: BOTH }
     ],
     counts: { ...CREATED, "deleted echo-b": 1, "created echo-b": 2 }
@@ -114,14 +109,14 @@ export const STORIES: readonly Story[] = [
           spec.templates = { b: "next" }
           spec.autoDeleteUnusedTemplate = true
         }),
-        children: { "echo-a": BOTH["echo-a"], "echo-b": "echo:2 x1 rolling" }
+        children: { "echo-a": rolling(1), "echo-b": rolling(2) }
       },
       {
         does: edit(({ spec }) => {
           spec.template = withImage("echo:2")
           delete spec.templates
         }),
-        children: { "echo-a": "echo:2 x1 rolling", "echo-b": "echo:2 x1 rolling" }
+        children: bothWith(2)
       }
     ],
     counts: CREATED
@@ -138,7 +133,7 @@ export const STORIES: readonly Story[] = [
             template: withImage("echo:2")
           })
         },
-        children: { "echo-a": "echo:2 x1 rolling", "echo-b": "echo:2 x1 rolling" }
+        children: bothWith(2)
       }
     ],
     counts: { "created echo-a": 2, "created echo-b": 2 }

@@ -36,7 +36,7 @@ const echo = (more: Parameters<typeof Given.echo>[1] = {}): Input => Given.echo(
 describe("kubectl", () => {
   beforeAll(async () => {
     both = await sides()
-  })
+  }, 180_000)
   afterAll(() => both?.close())
 
   clusterTest("describes a node", async () => {
