@@ -25,6 +25,125 @@ const REQUESTS = ["requests"]
 
 const MUTANTS: readonly Mutant[] = [
   {
+    name: "an endpoint on this very node is dropped like any other",
+    file: "src/core/topology.ts",
+    from: "if (node === around.own) return",
+    to: "if (node === around.own && false) return",
+    caughtBy: ["explain", "view"]
+  },
+  {
+    name: "an endpoint without node is dropped",
+    file: "src/core/topology.ts",
+    from: "if (node === undefined) return unplaced",
+    to: 'if (node === undefined) return { kept: false, rule: "UnknownService", node: "" }',
+    caughtBy: ["explain", "view"]
+  },
+  {
+    name: "a slice of a Service that isn't known is shown whole",
+    file: "src/core/topology.ts",
+    from: "if (service === undefined) return undefined\n",
+    to: "if (service === undefined) return noRule\n",
+    caughtBy: ["explain", "view"]
+  },
+  {
+    name: "address families are mixed up",
+    file: "src/core/topology.ts",
+    from: "if (endpoint.family === family) found.push(endpoint)",
+    to: "found.push(endpoint)",
+    caughtBy: ["explain"]
+  },
+  {
+    name: "readiness does not pick the key",
+    file: "src/core/topology.ts",
+    from: 'if (endpoint.readiness === "Ready") return key',
+    to: "return key",
+    caughtBy: ["explain"]
+  },
+  {
+    name: "a slice is found by its name",
+    file: "src/core/slice.ts",
+    from: "isSlice ? own(item.labels, SERVICE_NAME) : item.name",
+    to: 'isSlice ? item.name.split("-")[0] : item.name',
+    caughtBy: ["slice", "view"]
+  },
+  {
+    name: "a broken annotation leaves everything open",
+    file: "src/core/topology.ts",
+    from: 'if (!Array.isArray(keys)) return closed("is no JSON array")',
+    to: "if (!Array.isArray(keys)) return everywhere",
+    caughtBy: ["topology", "explain"]
+  },
+  {
+    name: "a Service's other slices aren't decided again",
+    file: "src/core/view.ts",
+    from: "before.slice = slice\n      due.add(before.group)",
+    to: "before.slice = slice\n      due.add({ service: before.group.service, entries: new Set([before]) })",
+    caughtBy: ["view"]
+  },
+  {
+    name: "a node that joins touches nothing",
+    file: "src/core/view.ts",
+    from: "if (group !== undefined) due.add(group)\n  }",
+    to: "if (group !== undefined && before !== undefined) due.add(group)\n  }",
+    caughtBy: ["view"]
+  },
+  {
+    name: "a slice is shown before nodes were seen",
+    file: "src/core/view.ts",
+    from: 'this.#synced.has("Node") &&',
+    to: "",
+    caughtBy: ["view"]
+  },
+  {
+    name: "labels of a deleted own node are forgotten",
+    file: "src/core/view.ts",
+    from: "if (labels === undefined || sameLabels(labels, this.#ownLabels)) return",
+    to: "if (labels !== undefined && sameLabels(labels, this.#ownLabels)) return",
+    caughtBy: ["view"]
+  },
+  {
+    name: "what looks the same is told again",
+    file: "src/core/view.ts",
+    from: "if (before !== undefined && sameShown(before, after))",
+    to: "if (before !== undefined && before.slice === after.slice && sameShown(before, after))",
+    caughtBy: ["view"]
+  },
+  {
+    name: "the comma of a dropped endpoint is left",
+    file: "src/core/cut.ts",
+    from: "from: kept?.to ?? entry.from",
+    to: "from: entry.from",
+    caughtBy: ["cut"]
+  },
+  {
+    name: "a resume is off by one",
+    file: "src/core/journal.ts",
+    from: "const from = this.#events.length - Number(behind)",
+    to: "const from = this.#events.length - Number(behind) + (behind > 1n ? 1 : 0)",
+    caughtBy: ["journal"]
+  },
+  {
+    name: "a bookmark is ahead of an event",
+    file: "src/core/journal.ts",
+    from: "cursor: String(asked + BigInt(events.length))",
+    to: "cursor: this.head",
+    caughtBy: ["journal"]
+  },
+  {
+    name: "a reader who fell behind is given what is left",
+    file: "src/core/journal.ts",
+    from: "asked < this.#start || behind > held",
+    to: "asked < this.#start",
+    caughtBy: ["journal"]
+  },
+  {
+    name: "an object that leaves a selector is forgotten silently",
+    file: "src/core/query.ts",
+    from: 'return was ? { type: "DELETED", value: before, revision } : undefined',
+    to: 'return was && after === undefined ? { type: "DELETED", value: before, revision } : undefined',
+    caughtBy: ["query", "journal"]
+  },
+  {
     name: "a node list that did not come yet counts as empty",
     file: "src/shell/observed.ts",
     from: '(kind === "ServiceGrid" || this.nodes.synced)',

@@ -1,0 +1,221 @@
+/**
+ * An EndpointSlice or Endpoints object as upstream sent it: where each of its endpoints stands in the bytes, and what a
+ * decision needs to know of it.
+ */
+import { Head, type Item, texts } from "./item.ts"
+import { ANY_FAMILY, familyOf } from "./local.ts"
+import { type Malformed, type Range, type Reader, reading } from "./scan.ts"
+import { type Candidate, type Candidates, HEADLESS, HOSTNAME, readiness, SERVICE_NAME } from "./topology.ts"
+
+export type SliceKind = "EndpointSlice" | "Endpoints"
+
+/** An endpoint and where it stands: from its first byte to before the comma or bracket that follows. */
+export interface Endpoint extends Candidate, Range {}
+
+/** A list of endpoints in the bytes: `count` of them from the one numbered `first`. */
+export interface List {
+  readonly first: number
+  readonly count: number
+}
+
+/** A subset of an Endpoints object, which goes when all its addresses do. */
+export interface Subset extends Range {
+  readonly lists: readonly List[]
+}
+
+export interface Slice extends Item, Candidates {
+  readonly namespace: string
+  readonly kind: SliceKind
+  readonly family: string
+  readonly endpoints: readonly Endpoint[]
+  readonly lists: readonly List[]
+  /** of an Endpoints object; a slice has none, and one list */
+  readonly subsets: readonly Subset[]
+  /** the values of `endpoints` (`subsets` of an Endpoints object) and `ports`, where there are any */
+  readonly content: Range | undefined
+  readonly ports: Range | undefined
+}
+
+/** An endpoint whose family is known once the whole slice is read. */
+type Found = { -readonly [field in keyof Endpoint]: Endpoint[field] }
+
+interface Draft {
+  endpoints: Found[]
+  subsets: Subset[]
+  lists: List[]
+}
+
+/** The index of an EndpointSlice's bytes (discovery.k8s.io/v1 or v1beta1), or why they are none. Never throws. */
+export const slice = (bytes: Uint8Array, share: (text: string) => string): Slice | Malformed =>
+  indexed(bytes, share, "EndpointSlice", "endpoints", sliceEndpoints)
+
+/** The index of the bytes of an Endpoints object (core/v1), or why they are none. Never throws. */
+export const endpoints = (bytes: Uint8Array, share: (text: string) => string): Slice | Malformed =>
+  indexed(bytes, share, "Endpoints", "subsets", subsets)
+
+const indexed = (
+  bytes: Uint8Array,
+  share: (text: string) => string,
+  kind: SliceKind,
+  field: string,
+  content: (reader: Reader, share: (text: string) => string) => Draft
+): Slice | Malformed =>
+  reading(bytes, (reader) => {
+    const head = new Head(reader, share)
+    let draft: Draft = { endpoints: [], subsets: [], lists: [] }
+    let at: Range | undefined
+    let ports: Range | undefined
+    let family = ""
+    const whole = reader.object("the object", (name) => {
+      if (head.read(name)) return
+      if (name === field) {
+        reader.peek()
+        const from = reader.at
+        draft = content(reader, share)
+        at = { from, to: reader.at }
+      } else if (name === "ports") ports = reader.range()
+      else if (name === "addressType") family = share(reader.text(name) ?? "")
+      else reader.skip()
+    })
+    if (!whole) reader.fail("the object is null")
+    return assembled(head.item(), kind, draft, { content: at, ports, family })
+  })
+
+/** Written out field by field: ten thousand of these are held, and spreading makes them twice as large. */
+const assembled = (
+  item: Item,
+  kind: SliceKind,
+  draft: Draft,
+  rest: { readonly content: Range | undefined; readonly ports: Range | undefined; readonly family: string }
+): Slice => {
+  const isSlice = kind === "EndpointSlice"
+  const family = isSlice ? rest.family : ANY_FAMILY
+  if (isSlice) for (const each of draft.endpoints) each.family = family
+  const service = isSlice ? own(item.labels, SERVICE_NAME) : item.name
+  return {
+    key: item.key,
+    uid: item.uid,
+    revision: item.revision,
+    bytes: item.bytes,
+    namespace: item.namespace ?? "",
+    name: item.name,
+    labels: item.labels,
+    annotations: item.annotations,
+    clusterIP: undefined,
+    typed: item.typed,
+    body: item.body,
+    metadata: item.metadata,
+    version: item.version,
+    kind,
+    family,
+    service: service === "" ? undefined : service,
+    headless: own(item.labels, HEADLESS) !== undefined,
+    endpoints: draft.endpoints,
+    lists: draft.lists,
+    subsets: draft.subsets,
+    content: rest.content,
+    ports: rest.ports
+  }
+}
+
+const own = (map: { readonly [key: string]: string }, key: string): string | undefined =>
+  Object.hasOwn(map, key) ? map[key] : undefined
+
+const sliceEndpoints = (reader: Reader, share: (text: string) => string): Draft => {
+  const found: Found[] = []
+  reader.array("endpoints", (i) => found.push(sliceEndpoint(reader, share, `endpoints[${i}]`)))
+  return { endpoints: found, subsets: [], lists: [{ first: 0, count: found.length }] }
+}
+
+const sliceEndpoint = (reader: Reader, share: (text: string) => string, what: string): Endpoint => {
+  reader.peek()
+  const from = reader.at
+  let node: string | undefined
+  let hostname: string | undefined
+  let conditions: Conditions = {}
+  const whole = reader.object(what, (field) => {
+    if (field === "nodeName") node = nonEmpty(reader.text(`${what}.nodeName`), share)
+    else if (field === "topology") {
+      const topology = texts(reader, `${what}.topology`, share, (key) => key === HOSTNAME)
+      hostname = nonEmpty(topology[HOSTNAME], share)
+    } else if (field === "conditions") conditions = conditionsOf(reader, `${what}.conditions`)
+    else reader.skip()
+  })
+  if (!whole) reader.fail(`${what} is null`)
+  const { ready, serving } = conditions
+  return { from, to: reader.at, node, hostname, family: "", readiness: readiness(ready, serving) }
+}
+
+interface Conditions {
+  ready?: boolean | undefined
+  serving?: boolean | undefined
+}
+
+const conditionsOf = (reader: Reader, what: string): Conditions => {
+  const found: Conditions = {}
+  reader.object(what, (name) => {
+    if (name === "ready") found.ready = reader.boolean(`${what}.ready`)
+    else if (name === "serving") found.serving = reader.boolean(`${what}.serving`)
+    else reader.skip()
+  })
+  return found
+}
+
+const nonEmpty = (text: string | undefined, share: (text: string) => string): string | undefined =>
+  text === undefined || text === "" ? undefined : share(text)
+
+const subsets = (reader: Reader, share: (text: string) => string): Draft => {
+  const draft: Draft = { endpoints: [], subsets: [], lists: [] }
+  reader.array("subsets", (i) => {
+    reader.peek()
+    const from = reader.at
+    const found = subset(reader, share, `subsets[${i}]`)
+    const lists: List[] = found.map((list) => ({
+      first: draft.endpoints.push(...list) - list.length,
+      count: list.length
+    }))
+    draft.subsets.push({ from, to: reader.at, lists })
+    draft.lists.push(...lists)
+  })
+  return draft
+}
+
+const subset = (
+  reader: Reader,
+  share: (text: string) => string,
+  what: string
+): readonly (readonly Endpoint[])[] => {
+  const lists = new Map<string, readonly Endpoint[]>()
+  const whole = reader.object(what, (field) => {
+    const ready = field === "addresses"
+    if (!ready && field !== "notReadyAddresses") return reader.skip()
+    const found: Endpoint[] = []
+    reader.array(`${what}.${field}`, (i) =>
+      found.push(address(reader, share, ready, `${what}.${field}[${i}]`))
+    )
+    lists.set(field, found)
+  })
+  if (!whole) reader.fail(`${what} is null`)
+  return [...lists.values()]
+}
+
+const address = (reader: Reader, share: (text: string) => string, ready: boolean, what: string): Endpoint => {
+  reader.peek()
+  const from = reader.at
+  let node: string | undefined
+  let ip = ""
+  const whole = reader.object(what, (field) => {
+    if (field === "nodeName") node = nonEmpty(reader.text(`${what}.nodeName`), share)
+    else if (field === "ip") ip = reader.text(`${what}.ip`) ?? ""
+    else reader.skip()
+  })
+  if (!whole) reader.fail(`${what} is null`)
+  return {
+    from,
+    to: reader.at,
+    node,
+    hostname: undefined,
+    family: familyOf(ip),
+    readiness: readiness(ready, ready)
+  }
+}

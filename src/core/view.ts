@@ -1,0 +1,320 @@
+/**
+ * What this node is shown of all slices: a change in, exactly the touched slices out.
+ *
+ * It holds upstream's bytes and a slim index, and which endpoints are dropped. A change looks only at the Services that it
+ * concerns; what is shown always equals deciding everything from scratch. Nothing is shown before Services, nodes, this node
+ * itself and the slices have been seen once.
+ */
+import { sameShown, type Shown } from "./cut.ts"
+import type { StringMap } from "./kube.ts"
+import { holder, type Local, local } from "./local.ts"
+import type { Slice, SliceKind } from "./slice.ts"
+import { API_SERVER, HOSTNAME, type Known, type Surroundings, verdicts } from "./topology.ts"
+
+/** What a view knows of a Service. */
+export interface ServiceFacts extends Known {
+  /** the address that `default/kubernetes` names for this node's pods */
+  readonly local: Local | undefined
+}
+
+export type ViewChange =
+  /** undefined: deleted */
+  | { readonly _tag: "Service"; readonly key: string; readonly service: ServiceFacts | undefined }
+  | {
+      readonly _tag: "Slice"
+      readonly kind: SliceKind
+      readonly key: string
+      readonly slice: Slice | undefined
+    }
+  | { readonly _tag: "Node"; readonly name: string; readonly labels: StringMap | undefined }
+  /** the annotations of Endpoints `default/kubernetes`, which are read for clients of slices too */
+  | { readonly _tag: "ApiServer"; readonly annotations: StringMap | undefined }
+  /** all of a kind was seen once */
+  | { readonly _tag: "Synced"; readonly kind: SyncedKind }
+
+export type SyncedKind = "Service" | "Node" | SliceKind
+
+/** What a watcher of slices must be told. */
+export type Told =
+  | {
+      readonly _tag: "Shown"
+      readonly key: string
+      readonly before: Shown | undefined
+      readonly after: Shown
+    }
+  | { readonly _tag: "Removed"; readonly key: string; readonly before: Shown }
+
+interface Entry {
+  slice: Slice
+  group: Group | undefined
+  shown: Mutable<Shown> | undefined
+}
+
+type Mutable<A> = { -readonly [field in keyof A]: A[field] }
+
+/** All slices of one Service, or its Endpoints object. */
+interface Group {
+  readonly service: string | undefined
+  readonly entries: Set<Entry>
+}
+
+class Kind {
+  readonly entries = new Map<string, Entry>()
+  /** by Service; a slice of no Service is a group of its own */
+  readonly groups = new Map<string, Group>()
+}
+
+export class View {
+  readonly own: string
+  /** whether this node was deleted after it had been seen: its last labels stand */
+  ownDeleted = false
+  #ownLabels: StringMap | undefined
+  readonly #synced = new Set<SyncedKind>()
+  readonly #started = new Set<SliceKind>()
+  readonly #services = new Map<string, ServiceFacts>()
+  readonly #nodes = new Map<string, StringMap>()
+  readonly #hosts = new Map<string, Set<string>>()
+  readonly #kinds: { readonly [kind in SliceKind]: Kind } = {
+    EndpointSlice: new Kind(),
+    Endpoints: new Kind()
+  }
+  /** entries with an endpoint on a node, by its name and, with a mark, by its host name */
+  readonly #placed = new Map<string, Set<Entry>>()
+  #local: Local | undefined
+  readonly #around: Surroundings
+
+  constructor(own: string) {
+    this.own = own
+    this.#around = {
+      own,
+      value: (node, key) => label(node === own ? this.#ownLabels : this.#nodes.get(node), key),
+      named: (hostname) => this.#named(hostname)
+    }
+  }
+
+  /** Whether clients of a kind may be answered. */
+  ready(kind: SliceKind): boolean {
+    return (
+      this.#ownLabels !== undefined &&
+      this.#synced.has("Service") &&
+      this.#synced.has("Node") &&
+      this.#synced.has(kind)
+    )
+  }
+
+  /** All that is shown of a kind, in no order; nothing before it is ready. */
+  *shown(kind: SliceKind): Generator<Shown, void, undefined> {
+    for (const { shown } of this.#kinds[kind].entries.values()) if (shown !== undefined) yield shown
+  }
+
+  /** One object as it is shown; undefined where there is none, or where it isn't ready. */
+  get(kind: SliceKind, key: string): Shown | undefined {
+    return this.#kinds[kind].entries.get(key)?.shown
+  }
+
+  /**
+   * Takes in changes that came together (one event, or all of a relist), and gives what watchers must be told of it: each
+   * slice once, unless it was replaced by another of its name, and only where they see a difference.
+   */
+  take(changes: readonly ViewChange[]): readonly Told[] {
+    const told: Told[] = []
+    const due = new Set<Group>()
+    for (const change of changes) this.#change(change, due, told)
+    for (const kind of KINDS) {
+      if (!this.ready(kind)) continue
+      const { groups } = this.#kinds[kind]
+      if (!this.#started.has(kind)) for (const group of groups.values()) due.add(group)
+      this.#started.add(kind)
+    }
+    for (const group of due) this.#decide(group, told)
+    return told
+  }
+
+  #change(change: ViewChange, due: Set<Group>, told: Told[]): void {
+    switch (change._tag) {
+      case "Service":
+        if (change.service === undefined) this.#services.delete(change.key)
+        else this.#services.set(change.key, change.service)
+        return this.#service(change.key, due)
+      case "Slice":
+        return this.#slice(change.kind, change.key, change.slice, due, told)
+      case "Node":
+        return this.#node(change.name, change.labels, due)
+      case "ApiServer":
+        this.#local = local(change.annotations)
+        return this.#service(API_SERVER, due)
+      case "Synced":
+        this.#synced.add(change.kind)
+    }
+  }
+
+  #service(key: string, due: Set<Group>): void {
+    for (const kind of KINDS) {
+      const group = this.#kinds[kind].groups.get(key)
+      if (group !== undefined) due.add(group)
+    }
+  }
+
+  #slice(kind: SliceKind, key: string, slice: Slice | undefined, due: Set<Group>, told: Told[]): void {
+    const { entries } = this.#kinds[kind]
+    const before = entries.get(key)
+    if (before?.group !== undefined && slice !== undefined && staysPut(before.slice, slice)) {
+      before.slice = slice
+      due.add(before.group)
+      return
+    }
+    if (before !== undefined) this.#leave(kind, before, due)
+    if (before !== undefined && slice?.uid !== before.slice.uid) {
+      entries.delete(key)
+      if (before.shown !== undefined) told.push({ _tag: "Removed", key, before: before.shown })
+    }
+    if (slice === undefined) return
+    const entry = entries.get(key) ?? { slice, group: undefined, shown: undefined }
+    entry.slice = slice
+    entries.set(key, entry)
+    this.#enter(kind, entry, due)
+  }
+
+  #enter(kind: SliceKind, entry: Entry, due: Set<Group>): void {
+    const { slice } = entry
+    const { groups } = this.#kinds[kind]
+    const service = slice.service === undefined ? undefined : `${slice.namespace}/${slice.service}`
+    const name = service ?? `${ALONE}${slice.key}`
+    const group = groups.get(name) ?? { service, entries: new Set() }
+    groups.set(name, group)
+    group.entries.add(entry)
+    entry.group = group
+    due.add(group)
+    for (const place of places(slice)) {
+      const there = this.#placed.get(place)
+      if (there === undefined) this.#placed.set(place, new Set([entry]))
+      else there.add(entry)
+    }
+  }
+
+  #leave(kind: SliceKind, entry: Entry, due: Set<Group>): void {
+    const { group } = entry
+    if (group !== undefined) {
+      group.entries.delete(entry)
+      due.add(group)
+      if (group.entries.size === 0)
+        this.#kinds[kind].groups.delete(group.service ?? `${ALONE}${entry.slice.key}`)
+    }
+    for (const place of places(entry.slice)) {
+      const there = this.#placed.get(place)
+      there?.delete(entry)
+      if (there?.size === 0) this.#placed.delete(place)
+    }
+  }
+
+  #node(name: string, labels: StringMap | undefined, due: Set<Group>): void {
+    if (name === this.own) {
+      this.ownDeleted = labels === undefined && this.#ownLabels !== undefined
+      if (labels === undefined || sameLabels(labels, this.#ownLabels)) return
+      this.#ownLabels = labels
+      for (const kind of KINDS) for (const group of this.#kinds[kind].groups.values()) due.add(group)
+      return
+    }
+    const before = this.#nodes.get(name)
+    if (labels !== undefined && before !== undefined && sameLabels(labels, before)) return
+    if (labels === undefined) this.#nodes.delete(name)
+    else this.#nodes.set(name, labels)
+    const was = label(before, HOSTNAME)
+    const is = label(labels, HOSTNAME)
+    this.#rehost(name, was, is)
+    for (const place of [name, ...[was, is, name].map((host) => `${HOST}${host ?? ""}`)])
+      for (const { group } of this.#placed.get(place) ?? []) if (group !== undefined) due.add(group)
+  }
+
+  #rehost(name: string, before: string | undefined, after: string | undefined): void {
+    if (before === after) return
+    if (before !== undefined) {
+      const there = this.#hosts.get(before)
+      there?.delete(name)
+      if (there?.size === 0) this.#hosts.delete(before)
+    }
+    if (after === undefined) return
+    const there = this.#hosts.get(after)
+    if (there === undefined) this.#hosts.set(after, new Set([name]))
+    else there.add(name)
+  }
+
+  #named(hostname: string): string {
+    if (label(this.#ownLabels, HOSTNAME) === hostname) return this.own
+    const names = [...(this.#hosts.get(hostname) ?? [])]
+    return names.sort()[0] ?? hostname
+  }
+
+  #decide(group: Group, told: Told[]): void {
+    const [first] = group.entries
+    if (first === undefined || !this.ready(first.slice.kind)) return
+    const entries = [...group.entries]
+    const slices = entries.map(({ slice }) => slice)
+    const service = group.service === undefined ? undefined : this.#services.get(group.service)
+    const given = verdicts(service, slices, this.#around)
+    const here = group.service === API_SERVER ? this.#locals(slices, service) : undefined
+    for (const [i, entry] of entries.entries()) {
+      const dropped = (given[i] ?? []).flatMap(({ kept }, n) => (kept ? [] : [n]))
+      this.#show(entry, { slice: entry.slice, dropped, local: here?.get(entry.slice) }, told)
+    }
+  }
+
+  #show(entry: Entry, after: Mutable<Shown>, told: Told[]): void {
+    const before = entry.shown
+    if (before !== undefined && sameShown(before, after)) {
+      // it goes on standing for the slice, so that nobody who holds it keeps older bytes alive for it
+      before.slice = after.slice
+      before.dropped = after.dropped
+      before.local = after.local
+      return
+    }
+    entry.shown = after
+    told.push({ _tag: "Shown", key: entry.slice.key, before, after })
+  }
+
+  /** Where this node has an address of its own for the API server: the first slice that can hold it has it, the others are empty. */
+  #locals(
+    slices: readonly Slice[],
+    service: ServiceFacts | undefined
+  ): ReadonlyMap<Slice, Local | "none"> | undefined {
+    const here = this.#local ?? service?.local
+    if (here === undefined) return undefined
+    const held = holder(here, slices)
+    if (held === undefined) return undefined
+    return new Map(slices.map((slice) => [slice, slice === held ? here : "none"]))
+  }
+}
+
+const KINDS = ["EndpointSlice", "Endpoints"] as const
+
+/** Can't stand in a Service's key, nor in a node's name. */
+const ALONE = "\u0000"
+const HOST = "\u0000"
+
+function* places(slice: Slice): Generator<string, void, undefined> {
+  for (const { node, hostname } of slice.endpoints) {
+    if (node !== undefined) yield node
+    else if (hostname !== undefined) yield `${HOST}${hostname}`
+  }
+}
+
+const label = (labels: StringMap | undefined, key: string): string | undefined =>
+  labels !== undefined && Object.hasOwn(labels, key) && labels[key] !== "" ? labels[key] : undefined
+
+/** Whether a slice is of the same Service, on the same nodes, as it was before. */
+const staysPut = (before: Slice, after: Slice): boolean =>
+  before.uid === after.uid &&
+  before.service === after.service &&
+  before.endpoints.length === after.endpoints.length &&
+  before.endpoints.every(
+    ({ node, hostname }, i) => after.endpoints[i]?.node === node && after.endpoints[i]?.hostname === hostname
+  )
+
+const sameLabels = (a: StringMap, b: StringMap | undefined): boolean => {
+  if (a === b) return true
+  if (b === undefined) return false
+  const keys = Object.keys(a)
+  return (
+    keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && a[key] === b[key])
+  )
+}
