@@ -363,7 +363,7 @@ describe("reflect", () => {
       const script = new Script()
       const lines = yield* Queue.unbounded<WatchLine>()
       script.watch = (_, n) => (n === 0 ? Stream.fromQueue(lines) : Stream.never)
-      yield* started(script)
+      yield* started(script, { relistSeconds: 3600 })
       for (let minute = 1; minute <= 3; minute++) {
         yield* pass("2 minutes")
         yield* Queue.offer(lines, bookmark(10 + minute))
