@@ -95,6 +95,9 @@ describe("explain", () => {
     expect(shown("n4", kept("zone"), old)).toEqual(["10.0.3.1"])
     expect(shown("n1", kept("zone"), old)).toEqual(["10.0.1.1"])
     expect(rules("n3", kept("zone"), old)).toEqual(["OwnNode", "OtherValue"])
+    const converted = slice([at("10.0.3.1", { deprecatedTopology: topology })])
+    expect(shown("n4", kept("zone"), converted)).toEqual(["10.0.3.1"])
+    expect(shown("n1", kept("zone"), converted)).toEqual([])
   })
 
   it("R90 tries keys in their order", () => {
@@ -219,6 +222,11 @@ describe("explain", () => {
     )
     const odd = slice([{ addresses: null, nodeName: null, conditions: null, topology: null }, {}])
     expect(rules("n1", kept("zone"), odd)).toEqual(["Unplaced", "Unplaced"])
+    const wrong = slice([{ addresses: ["10.0.1.1"], nodeName: 7 as unknown as string }])
+    expect(rules("n1", kept("zone"), wrong)).toEqual(["NoMatch"])
+    const label = { "kubernetes.io/service-name": "web", "service.kubernetes.io/headless": null }
+    const headed = slice([at("10.0.3.1@n3")], {}, label as unknown as Record<string, string>)
+    expect(rules("n1", kept("zone"), headed)).toEqual(["NoMatch"])
     expect(shown("n1", kept("zone"), endpoints([], []))).toEqual([])
     expect(
       shown(
@@ -304,6 +312,7 @@ const anyEndpoint = fc.record(
       { "kubernetes.io/hostname": "host-2" },
       { "kubernetes.io/hostname": "n3" }
     ),
+    deprecatedTopology: fc.constantFrom(null, {}, { "kubernetes.io/hostname": "host-2" }),
     conditions: fc.record(
       { ready: fc.constantFrom(true, false, false, null), serving: fc.constantFrom(true, false, null) },
       { requiredKeys: [] }
@@ -336,7 +345,7 @@ const anySlice = fc
     fc.array(anyEndpoint, { maxLength: 5 }),
     fc.constantFrom("IPv4", "IPv6"),
     serviceLabel,
-    fc.constantFrom("", undefined, undefined)
+    fc.constantFrom("", null, undefined, undefined)
   )
   .map(([all, addressType, label, headless]) =>
     slice(

@@ -159,11 +159,14 @@ describe("Journal", () => {
     })
   })
 
-  it("keeps nothing of an event that is larger than all it may keep", () => {
+  it("P11 keeps the newest event though it is larger than all it may keep, and that one alone", () => {
     const journal = new Journal<Thing>("1", { count: 5, bytes: 10 }, size)
     journal.put("a", { text: "x", label: true, bytes: 100 })
-    expect([journal.kept, journal.since("1", 5)]).toEqual([{ count: 0, bytes: 0 }, { _tag: "Expired" }])
-    expect(journal.since("2", 5)).toMatchObject({ events: [] })
+    expect(journal.kept).toEqual({ count: 1, bytes: 100 })
+    expect(journal.since("1", 5)).toMatchObject({ events: [{ revision: "2", key: "a" }] })
+    journal.put("b", { text: "x", label: true, bytes: 1 })
+    expect([journal.kept, journal.since("1", 5)]).toEqual([{ count: 1, bytes: 1 }, { _tag: "Expired" }])
+    expect(journal.since("2", 5)).toMatchObject({ events: [{ revision: "3", key: "b" }] })
   })
 
   it("R129 gives every object the revision of its own last change", () => {

@@ -102,7 +102,9 @@ const filled = (value: unknown): string | undefined =>
 const seat = (world: World, endpoint: Obj): string | undefined => {
   const name = filled(at(endpoint, "nodeName"))
   if (name !== undefined) return name
-  const host = filled(at(endpoint, "topology", "kubernetes.io/hostname"))
+  const host =
+    filled(at(endpoint, "topology", "kubernetes.io/hostname")) ??
+    filled(at(endpoint, "deprecatedTopology", "kubernetes.io/hostname"))
   if (host === undefined) return undefined
   if (at(world.ownLabels, "kubernetes.io/hostname") === host) return world.own
   const called = [...world.nodes].filter(([, labels]) => at(labels, "kubernetes.io/hostname") === host)
@@ -165,7 +167,7 @@ export const naive = (world: World, object: Obj, all: readonly Obj[]): readonly 
   const service = world.services.get(key)
   const keys = keysOf(service)
   if (keys === undefined) return seats.map(() => true)
-  const labelled = at(object, "metadata", "labels", "service.kubernetes.io/headless") !== undefined
+  const labelled = at(object, "metadata", "labels", "service.kubernetes.io/headless") === ""
   const headless = service !== undefined && (labelled || at(service, "spec", "clusterIP") === "None")
   const unit = at(service, "metadata", "annotations", "superedge.io/headless-scope") === "unit"
   if (headless && !unit) return seats.map(() => true)

@@ -72,13 +72,20 @@ export const sighted = (object: EndpointSlice | Endpoints): Sighted => {
     family: isEndpoints(object) ? ANY_FAMILY : (object.addressType ?? ""),
     namespace: namespace ?? "",
     service: isEndpoints(object) ? name : named,
-    headless: own(labels, HEADLESS) !== undefined,
+    headless: typeof own(labels, HEADLESS) === "string",
     endpoints: isEndpoints(object) ? addresses(object) : endpointsOf(object)
   }
 }
 
 const text = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value : undefined
+
+/** The node of an endpoint; what is no text names none that there is, so that it is never shown more widely. */
+const nodeOf = (endpoint: unknown): string | undefined => {
+  const name = own(endpoint, "nodeName")
+  if (name === undefined || name === null || name === "") return undefined
+  return typeof name === "string" ? name : JSON.stringify(name)
+}
 
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
@@ -87,8 +94,11 @@ const endpointsOf = (slice: EndpointSlice): readonly Judged[] =>
     const conditions = own(endpoint, "conditions")
     return {
       address: text(list(own(endpoint, "addresses"))[0]) ?? "",
-      node: text(own(endpoint, "nodeName")),
-      hostname: text(own(own(endpoint, "topology"), HOSTNAME)),
+      node: nodeOf(endpoint),
+      // v1beta1, and what became of it in v1
+      hostname:
+        text(own(own(endpoint, "topology"), HOSTNAME)) ??
+        text(own(own(endpoint, "deprecatedTopology"), HOSTNAME)),
       family: slice.addressType ?? "",
       readiness: readiness(own(conditions, "ready"), own(conditions, "serving"))
     }
@@ -105,7 +115,7 @@ const addresses = (object: Endpoints): readonly Judged[] =>
         const ready = field === "addresses"
         return {
           address,
-          node: text(own(each, "nodeName")),
+          node: nodeOf(each),
           hostname: undefined,
           family: familyOf(address),
           readiness: readiness(ready, ready)

@@ -34,7 +34,7 @@ export interface Read<A> {
 export interface Bounds {
   /** how many events are kept at most */
   readonly count: number
-  /** how many bytes their objects have at most */
+  /** how many bytes their objects have at most, the newest event aside */
   readonly bytes: number
 }
 
@@ -139,9 +139,12 @@ export class Journal<A> {
   }
 
   #forget(): void {
-    while (this.#events.length - this.#from > this.#bounds.count || this.#bytes > this.#bounds.bytes) {
+    for (;;) {
+      const { count } = this.kept
+      if (count <= this.#bounds.count && this.#bytes <= this.#bounds.bytes) break
       const oldest = this.#events[this.#from]
-      if (oldest === undefined) break
+      // The newest stays whatever its size: else one large object would expire all who stand at the head.
+      if (oldest === undefined || count === 1) break
       this.#events[this.#from] = undefined
       this.#bytes -= oldest.bytes
       this.#from += 1

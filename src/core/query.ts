@@ -77,7 +77,19 @@ export const sent = <A>(event: Event<A>, selects: (value: A) => boolean): Sent<A
 /** The parts between commas that stand in no brackets; a part that is empty is no requirement. */
 const requirements = (selector: string): readonly string[] => {
   if (selector.trim() === "") return []
-  return selector.split(/,(?![^(]*\))/).map((part) => part.trim())
+  const parts: string[] = []
+  let from = 0
+  let inBrackets = false
+  for (let at = 0; at <= selector.length; at++) {
+    const char = selector[at]
+    if (char === "(") inBrackets = true
+    else if (char === ")") inBrackets = false
+    else if (char === undefined || (char === "," && !inBrackets)) {
+      parts.push(selector.slice(from, at).trim())
+      from = at + 1
+    }
+  }
+  return parts
 }
 
 const labelTest = (part: string): Test | undefined => {

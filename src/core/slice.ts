@@ -135,9 +135,9 @@ const sliceEndpoint = (reader: Reader, share: (text: string) => string, what: st
   let conditions: Conditions = {}
   const whole = reader.object(what, (field) => {
     if (field === "nodeName") node = nonEmpty(reader.text(`${what}.nodeName`), share)
-    else if (field === "topology") {
-      const topology = texts(reader, `${what}.topology`, share, (key) => key === HOSTNAME)
-      hostname = nonEmpty(topology[HOSTNAME], share)
+    else if (field === "topology" || field === "deprecatedTopology") {
+      const topology = texts(reader, `${what}.${field}`, share, (key) => key === HOSTNAME)
+      hostname = nonEmpty(topology[HOSTNAME], share) ?? hostname
     } else if (field === "conditions") conditions = conditionsOf(reader, `${what}.conditions`)
     else reader.skip()
   })
@@ -170,10 +170,11 @@ const subsets = (reader: Reader, share: (text: string) => string): Draft => {
     reader.peek()
     const from = reader.at
     const found = subset(reader, share, `subsets[${i}]`)
-    const lists: List[] = found.map((list) => ({
-      first: draft.endpoints.push(...list) - list.length,
-      count: list.length
-    }))
+    const lists: List[] = found.map((list) => {
+      const first = draft.endpoints.length
+      for (const endpoint of list) draft.endpoints.push(endpoint)
+      return { first, count: list.length }
+    })
     draft.subsets.push({ from, to: reader.at, lists })
     draft.lists.push(...lists)
   })
