@@ -202,8 +202,8 @@ const MUTANTS: readonly Mutant[] = [
   {
     name: "an older event is taken in",
     file: "src/core/store.ts",
-    from: "if (newest === undefined || olderRevision(newest, item.revision)) draft.put(known, item)",
-    to: "draft.put(known, item)",
+    from: "if (newest !== undefined && !olderRevision(newest, item.revision)) return",
+    to: "",
     caughtBy: SETTLE
   },
   {
@@ -258,8 +258,8 @@ const MUTANTS: readonly Mutant[] = [
   {
     name: "a removed field is left behind",
     file: "src/shell/act.ts",
-    from: "return written(yield* api.apply(kind, withMeta(object, meta), ours))",
-    to: 'return written(step._tag === "Create" ? yield* api.apply(kind, withMeta(object, meta), ours) : yield* api.merge(kind, namespace, step.name, withMeta(object, meta), ours))',
+    from: "return Effect.map(api.apply(kind, withMeta(object, meta), ours), written)",
+    to: 'return Effect.map(step._tag === "Create" ? api.apply(kind, withMeta(object, meta), ours) : api.merge(kind, namespace, step.name, withMeta(object, meta), ours), written)',
     caughtBy: REQUESTS
   },
   {
@@ -272,7 +272,7 @@ const MUTANTS: readonly Mutant[] = [
   {
     name: "a child that was not found is taken for gone",
     file: "src/shell/act.ts",
-    from: "return gone(step, subject.grid, error)",
+    from: "return gone(look, failed)",
     to: 'return Effect.succeed<Outcome>({ _tag: "Deleted" })',
     caughtBy: SETTLE
   },
@@ -347,10 +347,38 @@ const MUTANTS: readonly Mutant[] = [
     caughtBy: REQUESTS
   },
   {
+    name: "what we deleted comes back by an event from before",
+    file: "src/core/store.ts",
+    from: "draft.drop(input.key, input.revision)",
+    to: "",
+    caughtBy: ["store"]
+  },
+  {
+    name: "a line of a watch counts as known whatever its revision",
+    file: "src/shell/decode.ts",
+    from: "return before?.uid === uid && before.revision === revision ? before : undefined",
+    to: "return before?.uid === uid ? before : undefined",
+    caughtBy: ["reflect", "settle"]
+  },
+  {
+    name: "a list is asked for before the server wants to hear of it",
+    file: "src/shell/reflect.ts",
+    from: "Math.max(soon, patience(failure))",
+    to: "soon",
+    caughtBy: ["reflect"]
+  },
+  {
+    name: "who lost the Lease may still write",
+    file: "src/shell/elect.ts",
+    from: "work((now) => candidate.left(now) > 0)",
+    to: "work(() => true)",
+    caughtBy: ["elect"]
+  },
+  {
     name: "grace times follow the wall clock",
     file: "src/shell/steady.ts",
-    from: "Effect.map(Clock.currentTimeNanos, (nanos) =>\n  Number(nanos / 1_000_000n)\n)",
-    to: "Clock.currentTimeMillis",
+    from: "Number(clock.unsafeCurrentTimeNanos() / 1_000_000n)",
+    to: "clock.unsafeCurrentTimeMillis()",
     caughtBy: SETTLE
   },
   {
