@@ -4,6 +4,7 @@
  */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
+import { WATCHED } from "../../property-tests/stories/commands.ts"
 import type { Heard } from "../audit.ts"
 import { at } from "../client.ts"
 import type { ControlPlane, Options } from "../control-plane.ts"
@@ -127,20 +128,9 @@ export class Behind {
 
   #listed(begin: number, count: number): boolean {
     const lists = this.since(begin).filter(({ verb, code }) => verb === "list" && code === 200)
-    return KINDS.every((kind) => lists.filter((each) => each.kind === kind).length >= count)
+    return WATCHED.every((kind) => lists.filter((each) => each.kind === kind).length >= count)
   }
 }
-
-/** What the controller lists and watches. */
-const KINDS = [
-  "nodes",
-  "deploymentgrids",
-  "statefulsetgrids",
-  "servicegrids",
-  "deployments",
-  "statefulsets",
-  "services"
-]
 
 /** A stage with one controller behind one relay. */
 export class Scene {

@@ -6,7 +6,7 @@
  */
 import type { StringMap } from "./kube.ts"
 import type { Range, Reader } from "./scan.ts"
-import { type Malformed, reading } from "./scan.ts"
+import { type Malformed, OPEN_BRACE, reading } from "./scan.ts"
 import type { Stored } from "./store.ts"
 
 /** What there is of every object. The bytes are never written to, here or by whoever gave them. */
@@ -119,8 +119,6 @@ export class Head {
     })
   }
 }
-
-const OPEN_BRACE = 123
 
 interface Meta {
   name?: string | undefined

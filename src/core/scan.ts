@@ -292,5 +292,6 @@ const LOWER_F = 102
 const LOWER_N = 110
 const LOWER_T = 116
 const LOWER_U = 117
-const OPEN_BRACE = 123
+/** The byte that an object begins with. */
+export const OPEN_BRACE = 123
 const CLOSE_BRACE = 125

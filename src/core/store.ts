@@ -118,10 +118,10 @@ const take = <A extends Stored>(draft: Draft<A>, input: Input<A>): void => {
       draft.synced = true
       return draft.reach(input.revision)
     case "Changed":
-      seen(draft, input.item)
+      put(draft, input.item, draft.revision)
       return draft.reach(input.item.revision)
     case "Written":
-      return seen(draft, input.item)
+      return put(draft, input.item, draft.revision)
     case "Dropped":
       draft.drop(input.key, input.revision)
       return gone(draft, input)
@@ -142,9 +142,10 @@ const gone = <A extends Stored>(
   if (known !== undefined && !olderRevision(o.revision, known.revision)) draft.remove(known)
 }
 
-const seen = <A extends Stored>(draft: Draft<A>, item: A): void => {
+/** Puts an item that is newer than what is known under its key, or, where nothing is, than `otherwise`. */
+const put = <A extends Stored>(draft: Draft<A>, item: A, otherwise: string | undefined): void => {
   const known = draft.get(item.key)
-  const newest = known === undefined ? draft.revision : known.revision
+  const newest = known === undefined ? otherwise : known.revision
   if (newest !== undefined && !olderRevision(newest, item.revision)) return
   if (draft.admits(item)) draft.put(known, item)
 }
@@ -156,11 +157,7 @@ const list = <A extends Stored>(draft: Draft<A>, input: Extract<Input<A>, { _tag
     if (!listed.has(known.key) && !olderRevision(input.revision, known.revision)) draft.remove(known)
   }
   for (const key of draft.dropped.keys()) if (!listed.has(key)) draft.settle(key, input.revision)
-  for (const item of input.items) {
-    const known = draft.get(item.key)
-    if (known !== undefined && !olderRevision(known.revision, item.revision)) continue
-    if (draft.admits(item)) draft.put(known, item)
-  }
+  for (const item of input.items) put(draft, item, undefined)
 }
 
 const before = (revision: string, reached: string | undefined): boolean =>

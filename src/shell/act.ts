@@ -71,12 +71,12 @@ const attempt = (api: ApiService, step: Work, subject: Subject): Effect.Effect<O
   const { grid, wanted, objectOf, child } = subject
   const kind = CHILDREN[childKind(grid)]
   const namespace = grid.metadata.namespace ?? ""
-  const refused = Effect.dieMessage(`${step.name} is planned and refused at once`)
+  const refused = () => Effect.dieMessage(`${step.name} is planned and refused at once`)
   switch (step._tag) {
     case "Create":
     case "Change": {
       const object = objectOf(step.unit)
-      if (object === undefined) return refused
+      if (object === undefined) return refused()
       const meta = step._tag === "Create" ? { resourceVersion: "1" } : { uid: step.uid, ...unowned(child) }
       return Effect.map(api.apply(kind, withMeta(object, meta), ours), written)
     }
@@ -103,7 +103,7 @@ const attempt = (api: ApiService, step: Work, subject: Subject): Effect.Effect<O
     }
     case "Switch": {
       const object = objectOf(step.unit)
-      if (object === undefined) return refused
+      if (object === undefined) return refused()
       const patch = strategySwitch(childKind(grid), object, step.uid)
       return Effect.map(api.merge(kind, namespace, step.name, patch, { manager: SWITCH_MANAGER }), written)
     }
