@@ -6,6 +6,7 @@
  *   npm run bench -- cluster   the controller beside a bare loop, on an embedded cluster in another process
  *   npm run bench -- small     the same with 4 grids x 100 units
  *   npm run bench -- real      the same on a real API server, with one and with five nodes a unit
+ *   npm run bench -- wrapper   the wrapper beside a client that watches upstream directly, with one and with 50 clients, about 10 minutes
  *   npm run bench -- changes   what single changes and five minutes of rest cost, on a real API server
  *
  * Times vary from machine to machine and from run to run: read the ratios, counts and sizes.
@@ -16,8 +17,9 @@ import { core } from "./core.ts"
 import { V8_FLAGS } from "../cluster-tests/v8-flags.ts"
 import { cluster, prepare } from "./processes.ts"
 import { real } from "./real.ts"
+import { wrapping } from "./wrapper.ts"
 
-const known = ["core", "cluster", "small", "real", "changes"]
+const known = ["core", "cluster", "small", "real", "changes", "wrapper"]
 const asked = process.argv.slice(2)
 const wrong = asked.find((name) => !known.includes(name))
 if (wrong !== undefined) {
@@ -36,13 +38,17 @@ const wants = (name: string): boolean => asked.includes(name) || (asked.length =
 
 console.log(`node ${process.version}; controller flags: ${V8_FLAGS.join(" ")}`)
 if (wants("core")) show("The pure core", core())
-if (["cluster", "small", "real", "changes"].some(wants)) await prepare()
+if (["cluster", "small", "real", "changes", "wrapper"].some(wants)) await prepare()
 if (wants("small")) show("The controller (small)", await against(cluster, 4, 100))
 if (wants("cluster")) show("The controller", await against(cluster, 20, 1000))
 if (wants("real")) {
   show("The controller on a real API server", await against(real, 20, 200))
   show("... with five nodes a unit", await against((units) => real(units, 5), 20, 200))
   show("The controller on a real API server", await against(real, 20, 1000))
+}
+if (wants("wrapper")) {
+  show("The wrapper, one client", await wrapping(1, 40_000))
+  show("The wrapper, 50 clients", await wrapping(50, 40_000))
 }
 if (wants("changes"))
   show("What changes cost, on a real API server", await changes(await real(1000), 1000, 5))

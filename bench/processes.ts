@@ -23,7 +23,8 @@ export interface Cluster {
   readonly stop: () => Promise<void>
 }
 
-const kubeconfig = (server: string): string => {
+/** A kubeconfig for a server without authentication. */
+export const kubeconfig = (server: string): string => {
   const path = join(folder, `kubeconfig-${new URL(server).port}`)
   const config = {
     apiVersion: "v1",

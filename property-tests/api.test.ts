@@ -327,7 +327,9 @@ describe("writes", () => {
       const client = yield* api({
         server: "https://gone",
         open: () => Effect.succeed({ status: 200, headers: {}, body }),
-        ask: () => Effect.never
+        ask: () => Effect.never,
+        way: () => Effect.never,
+        doubt: () => Effect.void
       })
       const watched = Stream.runDrain(client.watch(nodes, { revision: "5", timeoutSeconds: 300 }))
       expect(yield* failing(watched)).toMatchObject({ reason: "Unavailable", code: 0 })
@@ -652,7 +654,7 @@ describe("wire", () => {
         const bytes = Buffer.from(whole)
         const at = [...cuts.map((n) => n % (bytes.length + 1)), 0, bytes.length].sort((a, b) => a - b)
         const cut = cutter()
-        const got = at.slice(1).flatMap((end, n) => cut(bytes.subarray(at[n], end)))
+        const got = at.slice(1).flatMap((end, n) => cut(bytes.subarray(at[n], end)).map(String))
         expect(got).toEqual(
           whole
             .split("\n")
@@ -667,10 +669,47 @@ describe("wire", () => {
   it("names what is missing in an identity", () => {
     const metadata = { name: "n", uid: "u", resourceVersion: "3" }
     const read = (change: object) => identity({ metadata: { ...metadata, ...change } })
-    expect(read({})).toEqual({ key: "/n", namespace: "", name: "n", uid: "u", revision: "3" })
+    expect(read({})).toEqual({
+      kind: undefined,
+      key: "/n",
+      namespace: "",
+      name: "n",
+      uid: "u",
+      revision: "3"
+    })
     expect(read({ namespace: "ns" })).toMatchObject({ key: "ns/n" })
     expect(read({ uid: null })).toEqual({ _tag: "Malformed", message: "metadata.uid is null" })
     expect(read({ resourceVersion: "0x3" })).toMatchObject({ _tag: "Malformed" })
     expect(read({ name: "" })).toMatchObject({ _tag: "Malformed" })
+  })
+
+  it("reads the identity of bytes as that of what they say", () => {
+    const metadata = fc.record(
+      {
+        name: fc.constantFrom("n", "", 'é"', 7, null),
+        namespace: fc.constantFrom("ns", "", null, 3),
+        uid: fc.constantFrom("u", "", null),
+        resourceVersion: fc.constantFrom("7", "x", 7, null),
+        managedFields: fc.constantFrom([{ manager: "a" }], null),
+        labels: fc.constantFrom({ name: "no" }, null)
+      },
+      { requiredKeys: [] }
+    )
+    const object = fc.record(
+      { kind: fc.constantFrom("Node", null), metadata, spec: fc.constant({}) },
+      { requiredKeys: [] }
+    )
+    fc.assert(
+      fc.property(object, fc.nat(2), (given, turn) => {
+        const fields = Object.entries(given)
+        const raw = Object.fromEntries([...fields.slice(turn), ...fields.slice(0, turn)])
+        const [parsed, ofBytes] = [identity(raw), identity(Buffer.from(JSON.stringify(raw)))]
+        // Where it is none, the words differ: bytes know a value of the wrong type as missing.
+        if (isMalformed(parsed)) expect(ofBytes).toMatchObject({ _tag: "Malformed" })
+        else
+          expect(ofBytes).toMatchObject({ ...parsed, kind: isMalformed(ofBytes) ? undefined : ofBytes.kind })
+      }),
+      { numRuns: 10_000 }
+    )
   })
 })

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect } from "vitest"
 import { connect, type Connection } from "../src/shell/connect.ts"
-import { PATIENCE_MS } from "../src/shell/http.ts"
+import { isReply, PATIENCE_MS } from "../src/shell/http.ts"
 import { type Environment, target } from "../src/shell/kubeconfig.ts"
 import { authority } from "./certificates.ts"
 import { effect, live, until } from "./effect.ts"
@@ -59,7 +59,7 @@ const ask = (connection: Connection) =>
 /** Opens an answer that comes as it likes. */
 const opened = (connection: Connection) =>
   Effect.map(connection.open({ method: "GET", path: "/", headers: {}, body: undefined }), (reply) => {
-    if (!("body" in reply)) throw new Error(`refused: ${reply.status} ${reply.text}`)
+    if (!isReply(reply)) throw new Error(`refused: ${reply.status} ${reply.body.toString()}`)
     return reply
   })
 

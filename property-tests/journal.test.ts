@@ -12,8 +12,8 @@ interface Thing {
 }
 
 const roomy: Bounds = { count: 1000, bytes: 1_000_000 }
-const size = (thing: Thing): number => thing.bytes
-const starts = ["1", "8999999999999999999", "9007199254740991", "99", "123456789012345678"]
+const size = (before: Thing | undefined): number => before?.bytes ?? 0
+const starts = ["1", "4611686018427387903", "9007199254740991", "99", "123456789012345678"]
 
 type Change = readonly [key: string, thing: Thing | undefined]
 
@@ -162,11 +162,32 @@ describe("Journal", () => {
   it("P11 keeps the newest event though it is larger than all it may keep, and that one alone", () => {
     const journal = new Journal<Thing>("1", { count: 5, bytes: 10 }, size)
     journal.put("a", { text: "x", label: true, bytes: 100 })
+    journal.put("a", { text: "y", label: true, bytes: 1 })
     expect(journal.kept).toEqual({ count: 1, bytes: 100 })
-    expect(journal.since("1", 5)).toMatchObject({ events: [{ revision: "2", key: "a" }] })
-    journal.put("b", { text: "x", label: true, bytes: 1 })
-    expect([journal.kept, journal.since("1", 5)]).toEqual([{ count: 1, bytes: 1 }, { _tag: "Expired" }])
-    expect(journal.since("2", 5)).toMatchObject({ events: [{ revision: "3", key: "b" }] })
+    expect(journal.since("2", 5)).toMatchObject({ events: [{ revision: "3", key: "a" }] })
+    journal.put("a", { text: "z", label: true, bytes: 1 })
+    expect([journal.kept, journal.since("2", 5)]).toEqual([{ count: 1, bytes: 1 }, { _tag: "Expired" }])
+    expect(journal.since("3", 5)).toMatchObject({ events: [{ revision: "4", key: "a" }] })
+  })
+
+  it("R125 expires nobody who stood at the head when all objects change at once and share their bytes", () => {
+    const shares = new Journal<Thing>("1", { count: 3, bytes: 10 }, (before, after) =>
+      before === undefined || before.text === after?.text ? 0 : before.bytes
+    )
+    for (let i = 0; i < 100; i++) shares.put(`o${i}`, { text: "x", label: true, bytes: 1000 })
+    const head = shares.head
+    for (let i = 0; i < 100; i++) shares.put(`o${i}`, { text: "x", label: false, bytes: 1000 })
+    expect(shares.since(head, 1000)).toMatchObject({ events: { length: 100 }, cursor: shares.head })
+  })
+
+  it("P8 lists what is there at one moment, whatever is told while the listing is read", () => {
+    const journal = new Journal<Thing>("1", roomy, size)
+    const thing = { text: "x", label: true, bytes: 1 }
+    journal.put("a", thing)
+    const listing = journal.list()
+    journal.put("b", thing)
+    journal.remove("a")
+    expect(listing).toEqual({ revision: "2", objects: [{ revision: "2", value: thing }] })
   })
 
   it("R129 gives every object the revision of its own last change", () => {

@@ -89,7 +89,7 @@ class Story {
   ready(kind: SliceKind): boolean {
     return (
       this.ownLabels !== undefined &&
-      ["Service", "Node", kind].every((each) => this.synced.has(each as SyncedKind))
+      ["Service", "Node", "ApiServer", kind].every((each) => this.synced.has(each as SyncedKind))
     )
   }
 
@@ -214,6 +214,8 @@ const anyEndpoints = fc
   )
   .map((subsets) => (name: string): Obj => ({ metadata: { name, namespace: "default", uid: "u" }, subsets }))
 
+const SYNCED = ["Service", "Node", "ApiServer", "EndpointSlice", "Endpoints"] as const
+
 const maybe = <A>(arbitrary: fc.Arbitrary<A>) => fc.option(arbitrary, { freq: 5, nil: undefined })
 
 const serviceAct = fc
@@ -237,9 +239,7 @@ const nodeAct = fc
     maybe(anyLabels)
   )
   .map(([name, labels]): Act => ({ _tag: "Node", name, labels }))
-const syncedAct = fc
-  .constantFrom("Service" as const, "Node" as const, "EndpointSlice" as const, "Endpoints" as const)
-  .map((kind): Act => ({ _tag: "Synced", kind }))
+const syncedAct = fc.constantFrom(...SYNCED).map((kind): Act => ({ _tag: "Synced", kind }))
 
 const anyAct = fc.oneof(
   { weight: 3, arbitrary: serviceAct },
@@ -249,9 +249,7 @@ const anyAct = fc.oneof(
   { weight: 2, arbitrary: syncedAct }
 )
 const anyStory = fc.array(fc.array(anyAct, { minLength: 1, maxLength: 3 }), { maxLength: 14 })
-const allSynced: readonly Act[] = (["Service", "Node", "EndpointSlice", "Endpoints"] as const).map(
-  (kind) => ({ _tag: "Synced", kind })
-)
+const allSynced: readonly Act[] = SYNCED.map((kind) => ({ _tag: "Synced", kind }))
 const ownNode: Act = {
   _tag: "Node",
   name: own,

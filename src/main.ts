@@ -5,12 +5,13 @@ import { demoCommand } from "./commands/demo.ts"
 import { planCommand } from "./commands/plan.ts"
 import { run } from "./commands/run.ts"
 import { versionCommand } from "./commands/version.ts"
+import { wrapperCommand } from "./commands/wrapper.ts"
 
 run(
   Command.make("servicegroup").pipe(
     Command.withDescription(
       "One cluster, many sites: a workload in every unit, traffic that stays in its unit."
     ),
-    Command.withSubcommands([controllerCommand, demoCommand, planCommand, versionCommand])
+    Command.withSubcommands([controllerCommand, demoCommand, planCommand, versionCommand, wrapperCommand])
   )
 )

@@ -30,6 +30,25 @@ export const edited = (bytes: Uint8Array, edits: readonly Edit[]): Uint8Array =>
   return result
 }
 
+/** Where bytes and texts are put one behind the other. */
+export interface Sink {
+  /** the bytes from one position to before another */
+  readonly bytes: (from: Uint8Array, start: number, end: number) => void
+  /** of ASCII characters alone */
+  readonly text: (put: string) => void
+}
+
+/** Puts the bytes with edits made: as `edited`, without a copy between. */
+export const put = (bytes: Uint8Array, edits: readonly Edit[], sink: Sink): void => {
+  let read = 0
+  for (const { from, to, text: instead } of edits) {
+    sink.bytes(bytes, read, from)
+    if (instead !== "") sink.text(instead)
+    read = to
+  }
+  sink.bytes(bytes, read, bytes.length)
+}
+
 /** JSON of ASCII characters alone. */
 export const asciiJson = (value: unknown): string =>
   JSON.stringify(value).replace(

@@ -8,7 +8,7 @@ import { asciiJson, type Edit, edited, sameEdited, text } from "./bytes.ts"
 import type { Item } from "./item.ts"
 import { type Local, localEndpoints, localPorts, localSubsets } from "./local.ts"
 import type { Range } from "./scan.ts"
-import type { List, Slice, Subset } from "./slice.ts"
+import type { List, Slice } from "./slice.ts"
 
 /** A slice as this node is shown it. */
 export interface Shown {
@@ -25,6 +25,7 @@ export const cut = (slice: Slice, dropped: readonly number[]): Uint8Array =>
 
 /** What a client is sent: bytes with the revision that it is to know, and with kind and apiVersion. */
 export interface Stamp {
+  /** a decimal */
   readonly revision: string
   readonly kind: string
   readonly apiVersion: string
@@ -38,40 +39,71 @@ export const stamped = (item: Item, stamp: Stamp): Uint8Array =>
 export const render = (shown: Shown, stamp: Stamp): Uint8Array =>
   edited(shown.slice.bytes, edits(shown, stamp))
 
+/** What the bytes of an object and the edits are, for who puts them together himself. */
+export interface Rendering {
+  readonly bytes: Uint8Array
+  readonly edits: readonly Edit[]
+}
+
+/** As `stamped` and `render`, without building the result. */
+export const rendering = (thing: Shown | Item, stamp: Stamp): Rendering =>
+  "slice" in thing
+    ? { bytes: thing.slice.bytes, edits: edits(thing, stamp) }
+    : { bytes: thing.bytes, edits: sorted(stamps(thing, stamp)) }
+
 const edits = (shown: Shown, stamp: Stamp): readonly Edit[] =>
-  sorted([...stamps(shown.slice, stamp), ...changes(shown)])
+  sorted(stamps(shown.slice, stamp).concat(changes(shown)))
 
 /** Whether a client sees the same in both, revisions aside. */
 export const sameShown = (a: Shown, b: Shown): boolean => {
   if (a.slice === b.slice && a.dropped.length === b.dropped.length && sameLocal(a.local, b.local))
     return a.dropped.every((each, i) => each === b.dropped[i])
-  return sameEdited(a.slice.bytes, edits(a, nobody), b.slice.bytes, edits(b, nobody))
+  const stamp = stampOf(a.slice.kind, a.slice, b.slice)
+  return sameEdited(a.slice.bytes, edits(a, stamp), b.slice.bytes, edits(b, stamp))
 }
 
-const nobody: Stamp = { revision: "0", kind: "", apiVersion: "" }
+/** Whether a client sees the same in both, revisions aside. */
+export const sameItem = (kind: string, a: Item, b: Item): boolean => {
+  if (a === b) return true
+  const stamp = stampOf(kind, a, b)
+  return sameEdited(a.bytes, sorted(stamps(a, stamp)), b.bytes, sorted(stamps(b, stamp)))
+}
+
+/** A stamp that makes an item of a list, which says nothing of its type, the same as one of a watch. */
+const stampOf = (kind: string, a: Item, b: Item): Stamp => ({
+  revision: "0",
+  kind,
+  apiVersion: a.apiVersion ?? b.apiVersion ?? ""
+})
 
 const sameLocal = (a: Shown["local"], b: Shown["local"]): boolean =>
   a === b || (typeof a === "object" && typeof b === "object" && a.address === b.address && a.port === b.port)
 
-const sorted = (edits: readonly Edit[]): readonly Edit[] =>
-  edits.length < 2 ? edits : edits.toSorted((a, b) => a.from - b.from)
+/** They are in order already where the fields come as the API server writes them. */
+const sorted = (edits: readonly Edit[]): readonly Edit[] => {
+  for (let i = 1; i < edits.length; i++)
+    if ((edits[i]?.from ?? 0) < (edits[i - 1]?.from ?? 0)) return edits.toSorted((a, b) => a.from - b.from)
+  return edits
+}
 
 const stamps = (item: Item, stamp: Stamp): readonly Edit[] => {
-  const version = JSON.stringify(stamp.revision)
+  const version = `"${stamp.revision}"`
   const edit =
     item.version === undefined
       ? insert(item.metadata, `"resourceVersion":${version},`)
       : { ...item.version, text: version }
-  if (item.typed) return [edit]
-  const type = `"kind":${JSON.stringify(stamp.kind)},"apiVersion":${JSON.stringify(stamp.apiVersion)},`
+  if (item.apiVersion !== undefined) return [edit]
+  const type = `"kind":"${stamp.kind}","apiVersion":"${stamp.apiVersion}",`
   return [insert(item.body, type), edit]
 }
 
 const insert = (at: number, put: string): Edit => ({ from: at, to: at, text: put })
 
+const none: readonly Edit[] = []
+
 const changes = (shown: Shown): readonly Edit[] => {
   const { slice, dropped, local } = shown
-  if (local === undefined) return cuts(slice, dropped)
+  if (local === undefined) return dropped.length === 0 ? none : cuts(slice, dropped)
   const set = (field: string, value: unknown, range: Range | undefined): Edit =>
     range === undefined
       ? insert(slice.body, `${asciiJson(field)}:${asciiJson(value)},`)
@@ -96,22 +128,34 @@ const cuts = (slice: Slice, dropped: readonly number[]): readonly Edit[] => {
   const gone = (i: number): boolean => many?.has(i) ?? dropped.includes(i)
   const { endpoints, lists, subsets } = slice
   const cut: Cut[] = []
-  for (const list of lists) removals(endpoints, list, gone, cut)
-  if (subsets.length === 0) return cut
-  const empty = ({ lists: own }: Subset): boolean =>
-    own.some(({ count }) => count > 0) && own.every((list) => indices(list).every(gone))
-  const whole = { first: 0, count: subsets.length }
-  const away: Cut[] = []
-  removals(subsets, whole, (i) => subsets.slice(i, i + 1).some(empty), away)
-  return [...away, ...cut.filter(({ from }) => !away.some((each) => from >= each.from && from < each.to))]
+  if (slice.kind === "EndpointSlice") {
+    for (const list of lists) removals(endpoints, list, gone, cut)
+    return cut
+  }
+  const empty = subsets.map(
+    ({ lists: own }) => own.some(({ count }) => count > 0) && own.every((list) => isGone(list, gone))
+  )
+  removals(subsets, { first: 0, count: subsets.length }, (i) => empty[i] === true, cut)
+  for (const [i, { lists: own }] of subsets.entries())
+    if (empty[i] !== true) for (const list of own) removals(endpoints, list, gone, cut)
+  return cut
 }
 
-const indices = ({ first, count }: List): readonly number[] =>
-  Array.from({ length: count }, (_, i) => first + i)
+const isGone = ({ first, count }: List, gone: (index: number) => boolean): boolean => {
+  for (let i = first; i < first + count; i++) if (!gone(i)) return false
+  return true
+}
+
+/** What to cut so that a list, or an object, lacks some of its entries. */
+export const removed = (entries: readonly Range[], gone: (index: number) => boolean): readonly Edit[] => {
+  const cut: Cut[] = []
+  removals(entries, { first: 0, count: entries.length }, gone, cut)
+  return cut
+}
 
 type Cut = { -readonly [field in keyof Edit]: Edit[field] }
 
-/** What to cut so that a list lacks some of its entries: each goes with the comma before it, leading ones with the comma behind. */
+/** Adds what to cut so that a list lacks some of its entries: each goes with the comma before it, leading ones with the comma behind. */
 const removals = (
   entries: readonly Range[],
   { first, count }: List,

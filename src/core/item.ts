@@ -4,13 +4,15 @@
  * The bytes are what is shown later; no parsed object is kept. The index says where the few parts stand that a client must
  * see differently.
  */
+import { edited } from "./bytes.ts"
 import type { StringMap } from "./kube.ts"
 import type { Range, Reader } from "./scan.ts"
-import { type Malformed, OPEN_BRACE, reading } from "./scan.ts"
+import { LOWER_N, type Malformed, OPEN_BRACE, QUOTE, reading } from "./scan.ts"
 import type { Stored } from "./store.ts"
 
-/** What there is of every object. The bytes are never written to, here or by whoever gave them. */
+/** What there is of every object. */
 export interface Item extends Stored {
+  /** a copy of its own, never written to, without `metadata.managedFields`, which nobody who watches endpoints reads */
   readonly bytes: Uint8Array
   readonly namespace: string | undefined
   readonly name: string
@@ -18,8 +20,8 @@ export interface Item extends Stored {
   readonly annotations: StringMap
   /** a Service's `spec.clusterIP` */
   readonly clusterIP: string | undefined
-  /** whether it has both `kind` and `apiVersion`; items of a list may have neither */
-  readonly typed: boolean
+  /** undefined where it lacks `kind` or `apiVersion`: items of a list may have neither */
+  readonly apiVersion: string | undefined
   /** after the brace that opens the object, where further fields can be put: one field at least stands there */
   readonly body: number
   /** after the brace that opens `metadata` */
@@ -66,7 +68,7 @@ export class Head {
     this.reader = reader
     this.share = share
     reader.peek()
-    this.#body = reader.at + 1
+    this.#body = reader.place + 1
   }
 
   /** Steps over the value of a field that every kind has; false where it isn't one. */
@@ -92,17 +94,18 @@ export class Head {
   item(): Item {
     const { name, namespace, uid, resourceVersion, labels, annotations, at, version } = this.#meta
     if (name === undefined || name === "") this.reader.fail("metadata.name is missing")
+    const apiVersion = this.#kind === undefined ? undefined : this.#apiVersion
     return {
       key: `${namespace ?? ""}/${name}`,
       uid: uid ?? "",
       revision: resourceVersion ?? "",
-      bytes: this.reader.bytes,
+      bytes: own(this.reader),
       namespace,
       name,
       labels,
       annotations,
       clusterIP: this.#clusterIP,
-      typed: this.#kind !== undefined && this.#apiVersion !== undefined,
+      apiVersion: apiVersion && this.share(apiVersion),
       body: this.#body,
       metadata: at,
       version
@@ -136,39 +139,55 @@ const noMeta: Meta = { labels: none, annotations: none, at: 0, version: undefine
 
 const meta = (reader: Reader, share: (text: string) => string): Meta => {
   reader.peek()
-  const found: Meta = { ...noMeta, at: reader.at + 1 }
+  const found: Meta = { ...noMeta, at: reader.place + 1 }
+  let before: number | undefined
   reader.object("metadata", (field) => {
     switch (field) {
       case "name":
         found.name = reader.text("metadata.name")
-        return
+        break
       case "namespace": {
         const namespace = reader.text("metadata.namespace")
         found.namespace = namespace === undefined || namespace === "" ? undefined : share(namespace)
-        return
+        break
       }
       case "uid":
         found.uid = reader.text("metadata.uid")
-        return
+        break
       case "resourceVersion": {
         reader.peek()
-        const from = reader.at
+        const from = reader.place
         found.resourceVersion = reader.text("metadata.resourceVersion")
-        found.version = { from, to: reader.at }
-        return
+        found.version = { from, to: reader.place }
+        break
       }
       case "labels":
         found.labels = texts(reader, "metadata.labels", share, () => true)
-        return
+        break
       case "annotations":
         found.annotations = texts(reader, "metadata.annotations", share, isOurs)
-        return
+        break
+      case "managedFields":
+        reader.skip()
+        // With the comma before it; where it stands first, it stays.
+        if (before !== undefined) reader.cut(before)
+        break
       default:
-        return reader.skip()
+        reader.skip()
     }
+    before = reader.at
   })
   return found
 }
+
+/** The bytes that were read, without what was cut. */
+const own = ({ bytes, cuts }: Reader): Uint8Array =>
+  cuts.length === 0
+    ? bytes.slice()
+    : edited(
+        bytes,
+        cuts.map((range) => ({ ...range, text: "" }))
+      )
 
 const isOurs = (key: string): boolean => key === "topologyKeys" || key.startsWith("superedge.io/")
 
@@ -181,7 +200,9 @@ export const texts = (
 ): StringMap => {
   const entries = new Map<string, string>()
   reader.object(what, (key) => {
-    const value = reader.text(`${what}[${key}]`)
+    const first = reader.peek()
+    if (first !== QUOTE && first !== LOWER_N) reader.text(`${what}[${key}]`)
+    const value = reader.text(what)
     if (value === undefined || !wanted(key)) entries.delete(key)
     else entries.set(key, share(value))
   })

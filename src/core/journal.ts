@@ -31,12 +31,25 @@ export interface Read<A> {
   readonly cursor: string
 }
 
+/** All objects at one moment. */
+export interface Listing<A> {
+  readonly revision: string
+  /** in no order, each with the revision of its last change */
+  readonly objects: readonly Told<A>[]
+}
+
 export interface Bounds {
-  /** how many events are kept at most */
+  /** how many events are kept at most; as many as there are objects, where those are more: each of them may change at once */
   readonly count: number
-  /** how many bytes their objects have at most, the newest event aside */
+  /** how many bytes are kept for events alone at most, the newest event aside */
   readonly bytes: number
 }
+
+/**
+ * How many bytes an event alone keeps in memory: those of `before` that `after` doesn't share. What is there now is kept anyway, and what was
+ * before is the `after` of the event before.
+ */
+export type Size<A> = (before: A | undefined, after: A | undefined) => number
 
 interface Kept<A> extends Event<A> {
   readonly bytes: number
@@ -46,7 +59,7 @@ const expired: Expired = { _tag: "Expired" }
 
 export class Journal<A> {
   readonly #bounds: Bounds
-  readonly #size: (value: A) => number
+  readonly #size: Size<A>
   readonly #start: bigint
   readonly #table = new Map<string, Told<A>>()
   #head: bigint
@@ -55,9 +68,9 @@ export class Journal<A> {
   #from = 0
   #bytes = 0
 
-  /** `start`: the first revision, a positive decimal below 2^63, which no earlier process may have reached. */
-  constructor(start: string, bounds: Bounds, size: (value: A) => number) {
-    if (!isRevision(start)) throw new RangeError(`${start} is no revision to start at`)
+  /** `start`: the first revision, a positive decimal below 2^62, which no earlier process may have reached. */
+  constructor(start: string, bounds: Bounds, size: Size<A>) {
+    if ((parse(start) ?? MOST) >= FIRST) throw new RangeError(`${start} is no revision to start at`)
     this.#start = BigInt(start)
     this.#head = this.#start
     this.#bounds = bounds
@@ -74,14 +87,14 @@ export class Journal<A> {
     return this.#table.size
   }
 
-  /** How many events are kept, and the bytes of their objects. */
+  /** How many events are kept, and the bytes that are kept for them alone. */
   get kept(): Bounds {
     return { count: this.#events.length - this.#from, bytes: this.#bytes }
   }
 
-  /** All objects, in no order, each with the revision of its last change. */
-  objects(): IterableIterator<Told<A>> {
-    return this.#table.values()
+  /** All objects as they are now; what is told later doesn't change the listing. */
+  list(): Listing<A> {
+    return { revision: this.head, objects: [...this.#table.values()] }
   }
 
   /** One object. */
@@ -95,6 +108,12 @@ export class Journal<A> {
     const event = this.#tell(key, before, value)
     this.#table.set(key, { revision: event.revision, value })
     return event
+  }
+
+  /** An object looks as it did: the new one stands for it from now on, and nobody is told. */
+  replace(key: string, value: A): void {
+    const before = this.#table.get(key)
+    if (before !== undefined) this.#table.set(key, { revision: before.revision, value })
   }
 
   /** An object is gone; undefined where there was none. */
@@ -126,7 +145,7 @@ export class Journal<A> {
 
   #tell(key: string, before: A | undefined, after: A | undefined): Event<A> {
     this.#head += 1n
-    const bytes = this.#measure(before) + this.#measure(after)
+    const bytes = this.#size(before, after)
     const event = { revision: String(this.#head), key, before, after, bytes }
     this.#events.push(event)
     this.#bytes += bytes
@@ -134,14 +153,11 @@ export class Journal<A> {
     return event
   }
 
-  #measure(value: A | undefined): number {
-    return value === undefined ? 0 : this.#size(value)
-  }
-
   #forget(): void {
     for (;;) {
       const { count } = this.kept
-      if (count <= this.#bounds.count && this.#bytes <= this.#bounds.bytes) break
+      const most = Math.max(this.#bounds.count, this.#table.size)
+      if (count <= most && this.#bytes <= this.#bounds.bytes) break
       const oldest = this.#events[this.#from]
       // The newest stays whatever its size: else one large object would expire all who stand at the head.
       if (oldest === undefined || count === 1) break
@@ -157,8 +173,8 @@ export class Journal<A> {
 }
 
 const MOST = 2n ** 63n
-
-const isRevision = (text: string): boolean => parse(text) !== undefined
+/** Where revisions may begin: as many again are left for what is told. */
+const FIRST = 2n ** 62n
 
 /** A positive decimal below 2^63, without leading zeros. */
 const parse = (text: string): bigint | undefined => {

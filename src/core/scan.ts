@@ -34,15 +34,53 @@ export const reading = <A>(bytes: Uint8Array, read: (reader: Reader) => A): A | 
   }
 }
 
+/**
+ * An error in an entry of a list, with a word for which one it is. What is said of the entry begins with a dot or a space (`.nodeName is no
+ * string`, ` is null`); what isn't about a value of it stays as it is.
+ */
+export const inside = (entry: string, error: unknown): unknown =>
+  error instanceof Broken && /^[. []/.test(error.message) ? new Broken(`${entry}${error.message}`) : error
+
+/** Calls `read` until it says that it has enough, or the bytes break. What it found by then is all that there is. */
+export const untilEnough = (bytes: Uint8Array, read: (reader: Reader, enough: () => never) => void): void => {
+  const reader = new Reader(bytes)
+  try {
+    read(reader, () => {
+      throw ENOUGH
+    })
+  } catch (error) {
+    if (!(error instanceof Broken)) throw error
+  }
+}
+
+/** One for all: to make an error costs as much as to read an object. */
+const ENOUGH = new Broken("enough")
+
 const DEEPEST = 500
 
 export class Reader {
   readonly bytes: Uint8Array
   at = 0
+  /** where the name of the field stands whose value was visited last */
+  field = 0
+  /** parts that the reader of the object wants to be without: see `cut` */
+  readonly cuts: Range[] = []
+  #cut = 0
   #depth = 0
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes
+  }
+
+  /** Where the reader stands, in the bytes without what was cut so far. */
+  get place(): number {
+    return this.at - this.#cut
+  }
+
+  /** Leaves out what stands between a position and here: places from here on are those without it. */
+  cut(from: number): void {
+    this.cuts.push({ from, to: this.at })
+    this.#cut += this.at - from
   }
 
   /** Ends the reading: the bytes are not what was expected. */
@@ -50,19 +88,26 @@ export class Reader {
     throw new Broken(message)
   }
 
-  /** The first byte of the next value, `NaN` at the end. */
+  /** The first byte of the next value, `END` at the end. */
   peek(): number {
-    for (;;) {
-      const byte = this.bytes[this.at]
-      if (byte === undefined) return NaN
-      if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return byte
-      this.at += 1
+    const bytes = this.bytes
+    const end = bytes.length
+    let at = this.at
+    while (at < end) {
+      const byte = bytes[at] as number
+      if (byte > 0x20 || (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09)) {
+        this.at = at
+        return byte
+      }
+      at += 1
     }
+    this.at = at
+    return END
   }
 
   /** Nothing but white space may be left. */
   end(): void {
-    if (!Number.isNaN(this.peek())) this.#unexpected()
+    if (this.peek() !== END) this.#unexpected()
   }
 
   /** Calls `visit` at the value of each field, which `visit` has to step over. False where the value is null. */
@@ -74,9 +119,11 @@ export class Reader {
     if (this.peek() === CLOSE_BRACE) return this.#leave()
     for (;;) {
       if (this.peek() !== QUOTE) this.#unexpected()
+      const at = this.at
       const key = this.string()
       if (this.peek() !== COLON) this.#unexpected()
       this.at += 1
+      this.field = at
       visit(key)
       const byte = this.peek()
       if (byte === CLOSE_BRACE) return this.#leave()
@@ -122,12 +169,12 @@ export class Reader {
     return undefined
   }
 
-  /** Where the next value stands; steps over it. */
+  /** The place of the next value; steps over it. */
   range(): Range {
     this.peek()
-    const from = this.at
+    const from = this.place
     this.skip()
-    return { from, to: this.at }
+    return { from, to: this.place }
   }
 
   /** Steps over any value. */
@@ -207,21 +254,24 @@ export class Reader {
   /** Steps over a string; whether it has escapes. */
   #string(): boolean {
     const bytes = this.bytes
+    const end = bytes.length
     let at = this.at + 1
     let escaped = false
-    for (;;) {
-      const byte = bytes[at]
-      if (byte === QUOTE) break
-      if (byte === BACKSLASH) {
+    // Most of what is read is read here: small letters come first, and nothing is read behind the end.
+    while (at < end) {
+      const byte = bytes[at] as number
+      if (byte > BACKSLASH) at += 1
+      else if (byte === QUOTE) {
+        this.at = at + 1
+        return escaped
+      } else if (byte === BACKSLASH) {
         escaped = true
         at = this.#escape(at + 1)
-      } else if (byte === undefined || byte < 0x20) {
-        this.at = at
-        this.#unexpected()
-      } else at += 1
+      } else if (byte < 0x20) break
+      else at += 1
     }
-    this.at = at + 1
-    return escaped
+    this.at = Math.min(at, end)
+    return this.#unexpected()
   }
 
   /** After an escape whose letter stands at `at`. */
@@ -263,7 +313,7 @@ export class Reader {
   }
 
   #wrong(first: number, message: string): never {
-    return Number.isNaN(first) ? this.#unexpected() : this.fail(message)
+    return first === END ? this.#unexpected() : this.fail(message)
   }
 
   #unexpected(): never {
@@ -276,7 +326,10 @@ const isDigit = (byte: number): boolean => byte >= ZERO && byte <= 57
 const isHex = (byte: number): boolean =>
   isDigit(byte) || (byte >= 65 && byte <= 70) || (byte >= 97 && byte <= 102)
 
-const QUOTE = 34
+/** No byte: the end of the bytes. */
+const END = -1
+/** The byte that a string begins with. */
+export const QUOTE = 34
 const PLUS = 43
 const COMMA = 44
 const MINUS = 45
@@ -289,7 +342,8 @@ const BACKSLASH = 92
 const CLOSE_BRACKET = 93
 const LOWER_E = 101
 const LOWER_F = 102
-const LOWER_N = 110
+/** The byte that null begins with. */
+export const LOWER_N = 110
 const LOWER_T = 116
 const LOWER_U = 117
 /** The byte that an object begins with. */

@@ -4,7 +4,7 @@
  */
 import { Head, type Item, texts } from "./item.ts"
 import { ANY_FAMILY, familyOf } from "./local.ts"
-import { type Malformed, type Range, type Reader, reading } from "./scan.ts"
+import { inside, type Malformed, type Range, type Reader, reading } from "./scan.ts"
 import { type Candidate, type Candidates, HEADLESS, HOSTNAME, readiness, SERVICE_NAME } from "./topology.ts"
 
 export type SliceKind = "EndpointSlice" | "Endpoints"
@@ -70,9 +70,9 @@ const indexed = (
       if (head.read(name)) return
       if (name === field) {
         reader.peek()
-        const from = reader.at
+        const from = reader.place
         draft = content(reader, share)
-        at = { from, to: reader.at }
+        at = { from, to: reader.place }
       } else if (name === "ports") ports = reader.range()
       else if (name === "addressType") family = share(reader.text(name) ?? "")
       else reader.skip()
@@ -102,7 +102,7 @@ const assembled = (
     labels: item.labels,
     annotations: item.annotations,
     clusterIP: undefined,
-    typed: item.typed,
+    apiVersion: item.apiVersion,
     body: item.body,
     metadata: item.metadata,
     version: item.version,
@@ -123,27 +123,40 @@ const own = (map: { readonly [key: string]: string }, key: string): string | und
 
 const sliceEndpoints = (reader: Reader, share: (text: string) => string): Draft => {
   const found: Found[] = []
-  reader.array("endpoints", (i) => found.push(sliceEndpoint(reader, share, `endpoints[${i}]`)))
+  entries(reader, "endpoints", () => found.push(sliceEndpoint(reader, share)))
   return { endpoints: found, subsets: [], lists: [{ first: 0, count: found.length }] }
 }
 
-const sliceEndpoint = (reader: Reader, share: (text: string) => string, what: string): Endpoint => {
+/** Visits the entries of a list; which of them an error is in is put into words only then: to do so for each would cost more than to read it. */
+const entries = (reader: Reader, what: string, visit: () => void): void => {
+  let at = 0
+  try {
+    reader.array(what, (i) => {
+      at = i
+      visit()
+    })
+  } catch (error) {
+    throw inside(`${what}[${at}]`, error)
+  }
+}
+
+const sliceEndpoint = (reader: Reader, share: (text: string) => string): Endpoint => {
   reader.peek()
-  const from = reader.at
+  const from = reader.place
   let node: string | undefined
   let hostname: string | undefined
-  let conditions: Conditions = {}
-  const whole = reader.object(what, (field) => {
-    if (field === "nodeName") node = nonEmpty(reader.text(`${what}.nodeName`), share)
+  let conditions: Conditions = noConditions
+  const whole = reader.object("", (field) => {
+    if (field === "nodeName") node = nonEmpty(reader.text(".nodeName"), share)
+    else if (field === "conditions") conditions = conditionsOf(reader)
     else if (field === "topology" || field === "deprecatedTopology") {
-      const topology = texts(reader, `${what}.${field}`, share, (key) => key === HOSTNAME)
+      const topology = texts(reader, `.${field}`, share, (key) => key === HOSTNAME)
       hostname = nonEmpty(topology[HOSTNAME], share) ?? hostname
-    } else if (field === "conditions") conditions = conditionsOf(reader, `${what}.conditions`)
-    else reader.skip()
+    } else reader.skip()
   })
-  if (!whole) reader.fail(`${what} is null`)
+  if (!whole) reader.fail(" is null")
   const { ready, serving } = conditions
-  return { from, to: reader.at, node, hostname, family: "", readiness: readiness(ready, serving) }
+  return { from, to: reader.place, node, hostname, family: "", readiness: readiness(ready, serving) }
 }
 
 interface Conditions {
@@ -151,11 +164,13 @@ interface Conditions {
   serving?: boolean | undefined
 }
 
-const conditionsOf = (reader: Reader, what: string): Conditions => {
+const noConditions: Conditions = {}
+
+const conditionsOf = (reader: Reader): Conditions => {
   const found: Conditions = {}
-  reader.object(what, (name) => {
-    if (name === "ready") found.ready = reader.boolean(`${what}.ready`)
-    else if (name === "serving") found.serving = reader.boolean(`${what}.serving`)
+  reader.object(".conditions", (name) => {
+    if (name === "ready") found.ready = reader.boolean(".conditions.ready")
+    else if (name === "serving") found.serving = reader.boolean(".conditions.serving")
     else reader.skip()
   })
   return found
@@ -166,54 +181,48 @@ const nonEmpty = (text: string | undefined, share: (text: string) => string): st
 
 const subsets = (reader: Reader, share: (text: string) => string): Draft => {
   const draft: Draft = { endpoints: [], subsets: [], lists: [] }
-  reader.array("subsets", (i) => {
+  entries(reader, "subsets", () => {
     reader.peek()
-    const from = reader.at
-    const found = subset(reader, share, `subsets[${i}]`)
+    const from = reader.place
+    const found = subset(reader, share)
     const lists: List[] = found.map((list) => {
       const first = draft.endpoints.length
       for (const endpoint of list) draft.endpoints.push(endpoint)
       return { first, count: list.length }
     })
-    draft.subsets.push({ from, to: reader.at, lists })
+    draft.subsets.push({ from, to: reader.place, lists })
     draft.lists.push(...lists)
   })
   return draft
 }
 
-const subset = (
-  reader: Reader,
-  share: (text: string) => string,
-  what: string
-): readonly (readonly Endpoint[])[] => {
+const subset = (reader: Reader, share: (text: string) => string): readonly (readonly Endpoint[])[] => {
   const lists = new Map<string, readonly Endpoint[]>()
-  const whole = reader.object(what, (field) => {
+  const whole = reader.object("", (field) => {
     const ready = field === "addresses"
     if (!ready && field !== "notReadyAddresses") return reader.skip()
     const found: Endpoint[] = []
-    reader.array(`${what}.${field}`, (i) =>
-      found.push(address(reader, share, ready, `${what}.${field}[${i}]`))
-    )
+    entries(reader, `.${field}`, () => found.push(address(reader, share, ready)))
     lists.set(field, found)
   })
-  if (!whole) reader.fail(`${what} is null`)
+  if (!whole) reader.fail(" is null")
   return [...lists.values()]
 }
 
-const address = (reader: Reader, share: (text: string) => string, ready: boolean, what: string): Endpoint => {
+const address = (reader: Reader, share: (text: string) => string, ready: boolean): Endpoint => {
   reader.peek()
-  const from = reader.at
+  const from = reader.place
   let node: string | undefined
   let ip = ""
-  const whole = reader.object(what, (field) => {
-    if (field === "nodeName") node = nonEmpty(reader.text(`${what}.nodeName`), share)
-    else if (field === "ip") ip = reader.text(`${what}.ip`) ?? ""
+  const whole = reader.object("", (field) => {
+    if (field === "nodeName") node = nonEmpty(reader.text(".nodeName"), share)
+    else if (field === "ip") ip = reader.text(".ip") ?? ""
     else reader.skip()
   })
-  if (!whole) reader.fail(`${what} is null`)
+  if (!whole) reader.fail(" is null")
   return {
     from,
-    to: reader.at,
+    to: reader.place,
     node,
     hostname: undefined,
     family: familyOf(ip),

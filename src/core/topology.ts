@@ -150,18 +150,47 @@ export const verdicts = (
   slices: readonly Candidates[],
   around: Surroundings
 ): readonly (readonly Verdict[])[] => {
-  const picked = new Map<string, string | undefined>()
-  const pickOf = (slice: Candidates, family: string, keys: readonly string[]): string | undefined => {
-    const of = `${family} ${slice.namespace}/${slice.service ?? ""}`
-    if (picked.has(of)) return picked.get(of)
-    const key = pick(keys, candidates(slices, slice, family), around)
-    picked.set(of, key)
-    return key
-  }
+  const judge = judgement(service, slices, around)
   return slices.map((slice) => {
+    const of = judge(slice)
+    return slice.endpoints.map(of)
+  })
+}
+
+/** For each slice the numbers of the endpoints whose verdict is that they aren't kept, ascending. */
+export const dropped = (
+  service: Known | undefined,
+  slices: readonly Candidates[],
+  around: Surroundings
+): readonly (readonly number[])[] => {
+  const judge = judgement(service, slices, around)
+  return slices.map((slice) => {
+    const of = judge(slice)
+    const gone: number[] = []
+    for (let i = 0; i < slice.endpoints.length; i++) {
+      const endpoint = slice.endpoints[i]
+      if (endpoint !== undefined && !of(endpoint).kept) gone.push(i)
+    }
+    return gone.length === 0 ? nobody : gone
+  })
+}
+const nobody: readonly number[] = []
+
+/** The one decision: a verdict for an endpoint of one of the slices. */
+const judgement = (
+  service: Known | undefined,
+  slices: readonly Candidates[],
+  around: Surroundings
+): ((slice: Candidates) => (endpoint: Candidate) => Verdict) => {
+  /** the keys that were picked, by family */
+  let picked = new Map<string, string | undefined>()
+  let of: Candidates | undefined
+  return (slice) => {
     const free = freely(service, slice)
-    if (free !== undefined) return slice.endpoints.map(() => free)
-    return slice.endpoints.map((endpoint) => {
+    if (free !== undefined) return () => free
+    if (of?.service !== slice.service || of?.namespace !== slice.namespace) picked = new Map()
+    of = slice
+    return (endpoint) => {
       const node = placed(endpoint, around)
       if (node === undefined) return unplaced
       if (node === around.own) return { kept: true, rule: "OwnNode", node }
@@ -169,9 +198,15 @@ export const verdicts = (
       const { scope: kept } = service
       if (kept._tag === "Everywhere") return noRule
       if (kept._tag === "Closed") return { kept: false, rule: "Broken", node, message: kept.message }
-      return judged(node, pickOf(slice, endpoint.family, kept.keys), kept.keys, around)
-    })
-  })
+      const { family } = endpoint
+      let key = picked.get(family)
+      if (key === undefined && !picked.has(family)) {
+        key = pick(kept.keys, slices, slice, family, around)
+        picked.set(family, key)
+      }
+      return judged(node, key, kept.keys, around)
+    }
+  }
 }
 
 const unplaced: Verdict = { kept: true, rule: "Unplaced" }
@@ -205,24 +240,12 @@ const judged = (
 const placed = (endpoint: Candidate, around: Surroundings): string | undefined =>
   endpoint.node ?? (endpoint.hostname === undefined ? undefined : around.named(endpoint.hostname))
 
-/** The endpoints of one family of all slices that are of the same Service. */
-const candidates = (
-  slices: readonly Candidates[],
-  { namespace, service }: Candidates,
-  family: string
-): readonly Candidate[] => {
-  const found: Candidate[] = []
-  for (const slice of slices) {
-    if (slice.service !== service || slice.namespace !== namespace) continue
-    for (const endpoint of slice.endpoints) if (endpoint.family === family) found.push(endpoint)
-  }
-  return found
-}
-
-/** The first key with a ready endpoint, else the first with a serving one, else the first with any. */
+/** Over the endpoints of a family in all slices of the same Service: the first key with a ready one, else with a serving one, else with any. */
 const pick = (
   keys: readonly string[],
-  endpoints: readonly Candidate[],
+  slices: readonly Candidates[],
+  { namespace, service }: Candidates,
+  family: string,
   around: Surroundings
 ): string | undefined => {
   let serving: string | undefined
@@ -230,12 +253,16 @@ const pick = (
   for (const key of keys) {
     const here = around.value(around.own, key)
     if (here === undefined && key !== "*") continue
-    for (const endpoint of endpoints) {
-      const node = placed(endpoint, around)
-      if (node === undefined || !(key === "*" || around.value(node, key) === here)) continue
-      if (endpoint.readiness === "Ready") return key
-      if (endpoint.readiness === "Serving") serving ??= key
-      any ??= key
+    for (const slice of slices) {
+      if (slice.service !== service || slice.namespace !== namespace) continue
+      for (const endpoint of slice.endpoints) {
+        if (endpoint.family !== family) continue
+        const node = placed(endpoint, around)
+        if (node === undefined || !(key === "*" || around.value(node, key) === here)) continue
+        if (endpoint.readiness === "Ready") return key
+        if (endpoint.readiness === "Serving") serving ??= key
+        any ??= key
+      }
     }
   }
   return serving ?? any

@@ -9,7 +9,7 @@ import { sameShown, type Shown } from "./cut.ts"
 import type { StringMap } from "./kube.ts"
 import { holder, type Local, local } from "./local.ts"
 import type { Slice, SliceKind } from "./slice.ts"
-import { API_SERVER, HOSTNAME, type Known, type Surroundings, verdicts } from "./topology.ts"
+import { API_SERVER, dropped, HOSTNAME, type Known, type Surroundings } from "./topology.ts"
 
 /** What a view knows of a Service. */
 export interface ServiceFacts extends Known {
@@ -32,7 +32,7 @@ export type ViewChange =
   /** all of a kind was seen once */
   | { readonly _tag: "Synced"; readonly kind: SyncedKind }
 
-export type SyncedKind = "Service" | "Node" | SliceKind
+export type SyncedKind = "Service" | "Node" | "ApiServer" | SliceKind
 
 /** What a watcher of slices must be told. */
 export type Told =
@@ -72,6 +72,8 @@ export class View {
   readonly #synced = new Set<SyncedKind>()
   readonly #started = new Set<SliceKind>()
   readonly #services = new Map<string, ServiceFacts>()
+  /** how many Services have a scope of each key */
+  readonly #keys = new Map<string, number>()
   readonly #nodes = new Map<string, StringMap>()
   readonly #hosts = new Map<string, Set<string>>()
   readonly #kinds: { readonly [kind in SliceKind]: Kind } = {
@@ -92,14 +94,20 @@ export class View {
     }
   }
 
+  /** Whether this node was ever seen. */
+  get ownSeen(): boolean {
+    return this.#ownLabels !== undefined
+  }
+
   /** Whether clients of a kind may be answered. */
   ready(kind: SliceKind): boolean {
-    return (
-      this.#ownLabels !== undefined &&
-      this.#synced.has("Service") &&
-      this.#synced.has("Node") &&
-      this.#synced.has(kind)
-    )
+    return this.ownSeen && SYNCED_FIRST.every((each) => this.#synced.has(each)) && this.#synced.has(kind)
+  }
+
+  /** The Services whose annotation can't be read, and what is wrong with each: they are closed. */
+  *closed(): Generator<{ readonly key: string; readonly message: string }, void, undefined> {
+    for (const [key, { scope }] of this.#services)
+      if (scope._tag === "Closed") yield { key, message: scope.message }
   }
 
   /** All that is shown of a kind, in no order; nothing before it is ready. */
@@ -133,9 +141,7 @@ export class View {
   #change(change: ViewChange, due: Set<Group>, told: Told[]): void {
     switch (change._tag) {
       case "Service":
-        if (change.service === undefined) this.#services.delete(change.key)
-        else this.#services.set(change.key, change.service)
-        return this.#service(change.key, due)
+        return this.#says(change.key, change.service, due)
       case "Slice":
         return this.#slice(change.kind, change.key, change.slice, due, told)
       case "Node":
@@ -146,6 +152,16 @@ export class View {
       case "Synced":
         this.#synced.add(change.kind)
     }
+  }
+
+  #says(key: string, service: ServiceFacts | undefined, due: Set<Group>): void {
+    const before = this.#services.get(key)
+    if (service === undefined) this.#services.delete(key)
+    else this.#services.set(key, service)
+    if (before !== undefined && service !== undefined && sameFacts(before, service)) return
+    for (const each of keysOf(before)) this.#keys.set(each, (this.#keys.get(each) ?? 0) - 1)
+    for (const each of keysOf(service)) this.#keys.set(each, (this.#keys.get(each) ?? 0) + 1)
+    this.#service(key, due)
   }
 
   #service(key: string, due: Set<Group>): void {
@@ -210,20 +226,29 @@ export class View {
   #node(name: string, labels: StringMap | undefined, due: Set<Group>): void {
     if (name === this.own) {
       this.ownDeleted = labels === undefined && this.#ownLabels !== undefined
-      if (labels === undefined || sameLabels(labels, this.#ownLabels)) return
+      if (labels === undefined) return
+      const last = this.#ownLabels
       this.#ownLabels = labels
+      if (last !== undefined && this.#sameToAll(labels, last)) return
       for (const kind of KINDS) for (const group of this.#kinds[kind].groups.values()) due.add(group)
       return
     }
     const before = this.#nodes.get(name)
-    if (labels !== undefined && before !== undefined && sameLabels(labels, before)) return
     if (labels === undefined) this.#nodes.delete(name)
     else this.#nodes.set(name, labels)
+    if (this.#sameToAll(labels, before)) return
     const was = label(before, HOSTNAME)
     const is = label(labels, HOSTNAME)
     this.#rehost(name, was, is)
     for (const place of [name, ...[was, is, name].map((host) => `${HOST}${host ?? ""}`)])
       for (const { group } of this.#placed.get(place) ?? []) if (group !== undefined) due.add(group)
+  }
+
+  /** Whether two label sets of a node are the same to all Services, and to endpoints that name its host. */
+  #sameToAll(a: StringMap | undefined, b: StringMap | undefined): boolean {
+    if (a === b) return true
+    for (const [key, users] of this.#keys) if (users > 0 && label(a, key) !== label(b, key)) return false
+    return label(a, HOSTNAME) === label(b, HOSTNAME)
   }
 
   #rehost(name: string, before: string | undefined, after: string | undefined): void {
@@ -245,18 +270,23 @@ export class View {
     return names.sort()[0] ?? hostname
   }
 
+  /**
+   * Those that show less than before are told first, so that a watcher who is told of a Service's slices one by one never has the endpoints
+   * of the old choice beside those of the new one.
+   */
   #decide(group: Group, told: Told[]): void {
     const [first] = group.entries
     if (first === undefined || !this.ready(first.slice.kind)) return
     const entries = [...group.entries]
+    const before = told.length
     const slices = entries.map(({ slice }) => slice)
     const service = group.service === undefined ? undefined : this.#services.get(group.service)
-    const given = verdicts(service, slices, this.#around)
+    const gone = dropped(service, slices, this.#around)
     const here = group.service === API_SERVER ? this.#locals(slices, service) : undefined
     for (const [i, entry] of entries.entries()) {
-      const dropped = (given[i] ?? []).flatMap(({ kept }, n) => (kept ? [] : [n]))
-      this.#show(entry, { slice: entry.slice, dropped, local: here?.get(entry.slice) }, told)
+      this.#show(entry, { slice: entry.slice, dropped: gone[i] ?? [], local: here?.get(entry.slice) }, told)
     }
+    if (told.length - before > 1) told.push(...told.splice(before).sort((a, b) => growth(a) - growth(b)))
   }
 
   #show(entry: Entry, after: Mutable<Shown>, told: Told[]): void {
@@ -286,6 +316,24 @@ export class View {
 }
 
 const KINDS = ["EndpointSlice", "Endpoints"] as const
+const SYNCED_FIRST = ["Service", "Node", "ApiServer"] as const
+
+/** How many endpoints more a watcher is shown. */
+const growth = (told: Told): number =>
+  (told._tag === "Shown" ? count(told.after) : 0) - (told.before === undefined ? 0 : count(told.before))
+
+const count = ({ slice, dropped, local: here }: Shown): number =>
+  here === undefined ? slice.endpoints.length - dropped.length : here === "none" ? 0 : 1
+
+const keysOf = (service: ServiceFacts | undefined): readonly string[] =>
+  service?.scope._tag === "Within" ? service.scope.keys : []
+
+const sameFacts = (a: ServiceFacts, b: ServiceFacts): boolean =>
+  a.headless === b.headless &&
+  a.unitScope === b.unitScope &&
+  a.local?.address === b.local?.address &&
+  a.local?.port === b.local?.port &&
+  JSON.stringify(a.scope) === JSON.stringify(b.scope)
 
 /** Can't stand in a Service's key, nor in a node's name. */
 const ALONE = "\u0000"
@@ -309,12 +357,3 @@ const staysPut = (before: Slice, after: Slice): boolean =>
   before.endpoints.every(
     ({ node, hostname }, i) => after.endpoints[i]?.node === node && after.endpoints[i]?.hostname === hostname
   )
-
-const sameLabels = (a: StringMap, b: StringMap | undefined): boolean => {
-  if (a === b) return true
-  if (b === undefined) return false
-  const keys = Object.keys(a)
-  return (
-    keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && a[key] === b[key])
-  )
-}

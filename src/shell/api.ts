@@ -20,18 +20,18 @@ import type { KubeObject } from "../core/kube.ts"
 import type { Failure } from "../core/retry.ts"
 import { connect, type Connection } from "./connect.ts"
 import { gate } from "./gate.ts"
-import { type Answer, brokeOff, type Exchange, isRefusal, PATIENCE_MS } from "./http.ts"
+import { type Answer, brokeOff, type Exchange, isRefusal, isReply, PATIENCE_MS } from "./http.ts"
 import { mounted, target } from "./kubeconfig.ts"
 import { series } from "./series.ts"
 import type { Access, Misconfigured } from "./settings.ts"
 import {
   cutter,
+  FORMS,
+  type Form,
   isMalformed,
   json,
   type Knows,
-  line,
   type Page,
-  page,
   refusal,
   type WatchLine
 } from "./wire.ts"
@@ -58,9 +58,15 @@ export interface Kind {
 
 interface Where {
   readonly labelSelector?: string
+  readonly fieldSelector?: string
   /** without it: all of them */
   readonly namespace?: string
+  /** how objects are handed over; without it: parsed */
+  readonly form?: FormName
 }
+
+/** `Bytes`: each object as the bytes in which it came. `MetadataBytes`: the same, but only the metadata of each is asked for. */
+export type FormName = "Parsed" | "Bytes" | "MetadataBytes"
 
 export interface ListOptions extends Where {
   /** items a page; 0: all at once */
@@ -140,14 +146,17 @@ export const api = (connection: Connection, patience = PATIENCE_MS): Effect.Effe
       count(asked.verb, asked.kind.kind, "0")
       return Effect.fail(unanswered(asked, message))
     }
-    const ask = (asked: Asked): Effect.Effect<unknown, ApiError> => {
+    const ask = <A>(
+      asked: Asked,
+      read: (asked: Asked, body: Buffer) => Effect.Effect<A, ApiError>
+    ): Effect.Effect<A, ApiError> => {
       const exchange = connection.ask(asked, patience)
       // Who leads must be able to say so, however many requests wait.
       return Effect.matchEffect(asked.kind.kind === "Lease" ? exchange : inTurn(exchange), {
         onFailure: ({ message }) => failed(asked, message),
         onSuccess: (answer) => {
           count(asked.verb, asked.kind.kind, String(answer.status))
-          return isRefusal(answer.status) ? Effect.fail(refused(asked, answer)) : parsed(asked, answer.text)
+          return isRefusal(answer.status) ? Effect.fail(refused(asked, answer)) : read(asked, answer.body)
         }
       })
     }
@@ -156,7 +165,7 @@ export const api = (connection: Connection, patience = PATIENCE_MS): Effect.Effe
         onFailure: ({ message }) => failed(asked, message),
         onSuccess: (reply) => {
           count(asked.verb, asked.kind.kind, String(reply.status))
-          return "body" in reply ? Effect.succeed(reply) : Effect.fail(refused(asked, reply))
+          return isReply(reply) ? Effect.succeed(reply) : Effect.fail(refused(asked, reply))
         }
       })
     return {
@@ -165,11 +174,13 @@ export const api = (connection: Connection, patience = PATIENCE_MS): Effect.Effe
           limit: String(o.limit),
           continue: o.continue,
           labelSelector: o.labelSelector,
+          fieldSelector: o.fieldSelector,
           resourceVersion: o.resourceVersion
         })
-        return Effect.flatMap(ask(asked), (body) => {
-          const read = page(body)
-          return isMalformed(read) ? unreadable(asked, read.message) : Effect.succeed(read)
+        const name = o.form ?? "Parsed"
+        return ask(inForm(asked, name, "List"), (about, body) => {
+          const read = formOf(name).page(body)
+          return isMalformed(read) ? unreadable(about, read.message) : Effect.succeed(read)
         })
       },
       watch: (kind, o) => {
@@ -178,27 +189,31 @@ export const api = (connection: Connection, patience = PATIENCE_MS): Effect.Effe
           allowWatchBookmarks: "true",
           resourceVersion: o.revision,
           timeoutSeconds: String(o.timeoutSeconds),
-          labelSelector: o.labelSelector
+          labelSelector: o.labelSelector,
+          fieldSelector: o.fieldSelector
         })
-        return Stream.unwrapScoped(Effect.map(open(asked), ({ body }) => lines(asked, body, o.knows)))
+        const name = o.form ?? "Parsed"
+        return Stream.unwrapScoped(
+          Effect.map(open(inForm(asked, name, "")), ({ body }) => lines(asked, body, formOf(name), o.knows))
+        )
       },
-      get: (kind, namespace, name) => ask(reading("get", kind, namespace, name, {})),
+      get: (kind, namespace, name) => ask(reading("get", kind, namespace, name, {}), parsed),
       apply: (kind, object, { manager, force, subresource }) => {
         const { namespace, name } = object.metadata
         const query = { fieldManager: manager, force: String(force) }
         const asked = writing("PATCH", "apply", kind, namespace ?? "", name, query, object, subresource)
-        return ask({
-          ...asked,
-          headers: { ...asked.headers, "content-type": "application/apply-patch+yaml" }
-        })
+        return ask(
+          { ...asked, headers: { ...asked.headers, "content-type": "application/apply-patch+yaml" } },
+          parsed
+        )
       },
       merge: (kind, namespace, name, patch, { manager, subresource }) => {
         const query = { fieldManager: manager }
         const asked = writing("PATCH", "merge", kind, namespace, name, query, patch, subresource)
-        return ask({
-          ...asked,
-          headers: { ...asked.headers, "content-type": "application/merge-patch+json" }
-        })
+        return ask(
+          { ...asked, headers: { ...asked.headers, "content-type": "application/merge-patch+json" } },
+          parsed
+        )
       },
       remove: (kind, namespace, name, preconditions) => {
         const options = {
@@ -207,7 +222,7 @@ export const api = (connection: Connection, patience = PATIENCE_MS): Effect.Effe
           propagationPolicy: "Background",
           preconditions
         }
-        return Effect.asVoid(ask(writing("DELETE", "remove", kind, namespace, name, {}, options)))
+        return Effect.asVoid(ask(writing("DELETE", "remove", kind, namespace, name, {}, options), parsed))
       }
     }
   })
@@ -230,6 +245,15 @@ const aboutOf = (verb: string, kind: Kind, namespace: string, name: string): str
 }
 
 const headers = { accept: "application/json", "user-agent": "servicegroup" }
+
+const formOf = (name: FormName): Form => FORMS[name === "Parsed" ? "Parsed" : "Bytes"]
+
+/** A request for objects in a form; of a list, what `suffix` says. */
+const inForm = (asked: Asked, form: FormName, suffix: "List" | ""): Asked =>
+  form === "MetadataBytes" ? { ...asked, headers: { ...asked.headers, accept: metadataOnly(suffix) } } : asked
+
+const metadataOnly = (suffix: "List" | ""): string =>
+  `application/json;as=PartialObjectMetadata${suffix};g=meta.k8s.io;v=v1`
 
 const reading = (verb: string, kind: Kind, namespace: string, name: string, query: Query): Asked => ({
   verb,
@@ -267,14 +291,15 @@ const unanswered = (asked: Asked, message: string): ApiError =>
 const unreadable = (asked: Asked, message: string): Effect.Effect<never, ApiError> =>
   Effect.fail(new ApiError({ reason: "Malformed", code: 200, message, request: asked.about }))
 
-const parsed = (asked: Asked, body: string): Effect.Effect<unknown, ApiError> => {
-  const read = json(body)
+const parsed = (asked: Asked, body: Buffer): Effect.Effect<unknown, ApiError> => {
+  const read = json(body.toString("utf8"))
   return isMalformed(read) ? unreadable(asked, read.message) : Effect.succeed(read.value)
 }
 
 const refused = (asked: Asked, answer: Answer): ApiError => {
-  const read = json(answer.text)
-  const failure = refusal(answer.status, isMalformed(read) ? answer.text : read.value, retryAfter(answer))
+  const text = answer.body.toString("utf8")
+  const read = json(text)
+  const failure = refusal(answer.status, isMalformed(read) ? text : read.value, retryAfter(answer))
   return new ApiError({ ...failure, request: asked.about })
 }
 
@@ -287,14 +312,19 @@ const retryAfter = ({ headers: { "retry-after": after, date } }: Answer): number
 }
 
 /** The lines of a watch, as many at once as have come in. */
-const lines = (asked: Asked, body: Readable, knows: Knows | undefined): Stream.Stream<WatchLine, ApiError> =>
+const lines = (
+  asked: Asked,
+  body: Readable,
+  form: Form,
+  knows: Knows | undefined
+): Stream.Stream<WatchLine, ApiError> =>
   Stream.suspend(() => {
     const cut = cutter()
     const next = parts(body)
     const read = (bytes: Uint8Array): Effect.Effect<Chunk.Chunk<WatchLine>, Option.Option<ApiError>> => {
       const found: WatchLine[] = []
       for (const raw of cut(bytes)) {
-        const one = line(raw, knows)
+        const one = form.line(raw, knows)
         if (one.type === "ERROR")
           return Effect.fail(Option.some(new ApiError({ ...one.failure, request: asked.about })))
         found.push(one)

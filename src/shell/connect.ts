@@ -34,7 +34,14 @@ export interface Connection {
   readonly open: (request: Exchange) => Effect.Effect<Reply | Answer, Unreachable, Scope.Scope>
   /** Sends one request and reads the whole answer. `patience`: milliseconds for it; twice that where the server says 401 first. */
   readonly ask: (request: Exchange, patience: number) => Effect.Effect<Answer, Unreachable>
+  /** How somebody else's request goes at the moment. */
+  readonly way: (as: Bearer) => Effect.Effect<Way>
+  /** What went this way was refused (401), or didn't arrive: files, and what a plugin said, are read again, after a 401 before the next request. */
+  readonly doubt: (used: Way, why: "Refused" | "Unreachable") => Effect.Effect<void>
 }
+
+/** Whose request it is: ours, or that of someone who never shares a connection with us, since the server takes who is on it for the bearer of our certificate. */
+export type Bearer = "Ourselves" | "Nobody"
 
 /** What the files, or the plugin, say at the moment. */
 interface Material {
@@ -46,6 +53,8 @@ interface Material {
 
 interface Live {
   readonly way: Way
+  /** without any identity of ours */
+  readonly bare: Way
   readonly material: Material
   /** milliseconds */
   readonly readAt: number
@@ -77,19 +86,27 @@ export const connect = (target: Target): Effect.Effect<Connection, Misconfigured
     const first = yield* read(target, plugin.headers)
     let live: Live = {
       way: { server, pool: pooled(first), headers: first.headers },
+      bare: { server, pool: pooled(anonymous(first)), headers: {} },
       material: first,
       readAt: yield* steady,
       suspect: false
     }
 
+    const replaced = (before: http.Agent, material: Material): http.Agent => {
+      retire(before)
+      pools.delete(before)
+      return pooled(material)
+    }
     const adopt = (material: Material, now: number): void => {
-      const before = live.way.pool
-      const pool = sameTls(live.material, material) ? before : pooled(material)
-      if (pool !== before) {
-        retire(before)
-        pools.delete(before)
+      const { way, bare, material: before } = live
+      const same = sameTls(before, material)
+      live = {
+        way: { ...way, pool: same ? way.pool : replaced(way.pool, material), headers: material.headers },
+        bare: same ? bare : { ...bare, pool: replaced(bare.pool, anonymous(material)) },
+        material,
+        readAt: now,
+        suspect: false
       }
-      live = { way: { server, pool, headers: material.headers }, material, readAt: now, suspect: false }
     }
     const renew = Effect.gen(function* () {
       const now = yield* steady
@@ -139,7 +156,15 @@ export const connect = (target: Target): Effect.Effect<Connection, Misconfigured
     return {
       server: target.server,
       open: (request) => asOurselves((way) => open(way, request)),
-      ask: (request, patience) => asOurselves((way) => answer(way, request, patience))
+      ask: (request, patience) => asOurselves((way) => answer(way, request, patience)),
+      way: (as) => Effect.map(current, ({ way, bare }) => (as === "Ourselves" ? way : bare)),
+      doubt: (used, cause) =>
+        Effect.suspend(() => {
+          if (cause === "Unreachable") live = { ...live, suspect: true }
+          if (cause === "Unreachable" || used !== live.way) return Effect.void
+          live = { ...live, readAt: Number.NEGATIVE_INFINITY }
+          return plugin.forget
+        })
     }
   })
 
@@ -206,6 +231,9 @@ const read = (
       headers: { ...target.impersonate, ...grant.headers }
     }
   })
+
+/** What tells the server's identity, and nothing of ours. */
+const anonymous = ({ ca }: Material): Material => ({ ca, cert: undefined, key: undefined, headers: {} })
 
 const sameTls = (a: Material, b: Material): boolean =>
   (["ca", "cert", "key"] as const).every((part) => String(a[part] ?? "") === String(b[part] ?? ""))

@@ -7,7 +7,6 @@
  * *Does not*: know what an object means; that is the reducer's part.
  */
 import * as Effect from "effect/Effect"
-import { isObject } from "../core/json.ts"
 import type { Input, Stored } from "../core/store.ts"
 import type { Kind } from "./api.ts"
 import { series } from "./series.ts"
@@ -33,6 +32,8 @@ export interface Unread {
 
 export interface Decoding<A extends Stored> {
   readonly kind: Kind
+  /** what its objects may say that they are besides: `PartialObjectMetadata` */
+  readonly says?: string
   /** Pure. A throw counts as Malformed: what users store must not end the process. */
   readonly reduce: (raw: unknown, identity: Identity) => A | Malformed
   /** What is in the store: an object of the same uid and revision is taken from there, not reduced again. */
@@ -101,12 +102,11 @@ export class Decoder<A extends Stored> {
   }
 
   read(raw: unknown): A | Malformed {
-    const { kind, known } = this.#of
+    const { kind, known, says } = this.#of
     const who = identity(raw)
     if (isMalformed(who)) return who
-    const said = isObject(raw) ? raw["kind"] : undefined
-    if (typeof said === "string" && said !== kind.kind)
-      return malformed(`its kind is ${said}, not ${kind.kind}`)
+    if (who.kind !== undefined && who.kind !== kind.kind && who.kind !== says)
+      return malformed(`its kind is ${who.kind}, not ${kind.kind}`)
     const item = decoded(this.#of, raw, who)
     if (!isMalformed(item) && item !== known?.(who.key)) this.#reported.delete(who.key)
     return item

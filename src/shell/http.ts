@@ -37,7 +37,7 @@ export interface Answer {
   readonly status: number
   readonly headers: http.IncomingHttpHeaders
   /** of a refusal, the first 64 KiB */
-  readonly text: string
+  readonly body: Buffer
 }
 
 export type Headers = Readonly<Record<string, string | readonly string[]>>
@@ -60,9 +60,12 @@ const LONGEST_REFUSAL = 64 * 1024
 export const open = (way: Way, exchange: Exchange): Effect.Effect<Reply | Answer, Unreachable, Scope.Scope> =>
   Effect.uninterruptibleMask((interruptible) =>
     Effect.tap(interruptible(opened(way, exchange)), (reply) =>
-      "body" in reply ? Effect.addFinalizer(() => Effect.sync(() => reply.body.destroy())) : Effect.void
+      isReply(reply) ? Effect.addFinalizer(() => Effect.sync(() => reply.body.destroy())) : Effect.void
     )
   )
+
+/** Whether an answer comes as it likes, rather than as a whole. */
+export const isReply = (answer: Reply | Answer): answer is Reply => !Buffer.isBuffer(answer.body)
 
 const opened = (way: Way, exchange: Exchange) =>
   Effect.async<Reply | Answer, Unreachable>((resume) => {
@@ -71,7 +74,10 @@ const opened = (way: Way, exchange: Exchange) =>
       answered: (body, heard) => {
         const { status, headers } = headOf(body)
         if (isRefusal(status))
-          return whole(body, { read: (text) => resume(Effect.succeed({ status, headers, text })), failed })
+          return whole(body, {
+            read: (all) => resume(Effect.succeed({ status, headers, body: all })),
+            failed
+          })
         heard()
         resume(Effect.succeed({ status, headers, body }))
       },
@@ -89,7 +95,7 @@ export const answer = (way: Way, exchange: Exchange, patience: number): Effect.E
     const failed = (message: string): void => resume(Effect.fail(new Unreachable({ message })))
     const abort = begin(way, exchange, patience, {
       answered: (body) =>
-        whole(body, { read: (text) => resume(Effect.succeed({ ...headOf(body), text })), failed }),
+        whole(body, { read: (all) => resume(Effect.succeed({ ...headOf(body), body: all })), failed }),
       failed
     })
     return Effect.sync(abort)
@@ -158,7 +164,7 @@ const outgoing = (
 }
 
 interface Reading {
-  readonly read: (text: string) => void
+  readonly read: (all: Buffer) => void
   readonly failed: (message: string) => void
 }
 
@@ -167,7 +173,7 @@ const whole = (body: http.IncomingMessage, { read, failed }: Reading): void => {
   const most = isRefusal(headOf(body).status) ? LONGEST_REFUSAL : Number.POSITIVE_INFINITY
   const parts: Uint8Array[] = []
   let size = 0
-  const end = (): void => read(Buffer.concat(parts).subarray(0, most).toString("utf8"))
+  const end = (): void => read(Buffer.concat(parts).subarray(0, most))
   body.on("data", (part: Uint8Array) => {
     parts.push(part)
     size += part.length

@@ -5,7 +5,14 @@ import type { ChildKind } from "../core/schema.ts"
 import type { Grid } from "../core/grid.ts"
 import type { Kind } from "./api.ts"
 
-const kind = (group: string, version: string, plural: string, name: string, namespaced = true): Kind => ({
+/** A kind as the API's paths name it. */
+export const kind = (
+  group: string,
+  version: string,
+  plural: string,
+  name: string,
+  namespaced = true
+): Kind => ({
   group,
   version,
   plural,

@@ -17,7 +17,7 @@ import * as Random from "effect/Random"
 import * as Stream from "effect/Stream"
 import { type Failure, patience, reconnect } from "../core/retry.ts"
 import { type Input, olderRevision, type Stored } from "../core/store.ts"
-import { Api, type ApiService, type Kind } from "./api.ts"
+import { Api, type ApiService, type FormName, type Kind, type ListOptions } from "./api.ts"
 import { type Decoding, Decoder, unchanged } from "./decode.ts"
 import { Readiness, type ReadinessService } from "./health.ts"
 import { series } from "./series.ts"
@@ -26,8 +26,15 @@ import { isMalformed, revisionReached, type WatchLine } from "./wire.ts"
 
 export interface Reflection<A extends Stored> extends Decoding<A> {
   readonly labelSelector?: string
+  readonly fieldSelector?: string
   /** without it: all of them */
   readonly namespace?: string
+  /** how `reduce` is given objects; without it: parsed */
+  readonly form?: FormName
+  /** its name in logs, metrics and readiness; without it: the kind's */
+  readonly as?: string
+  /** items a page of a list; without it: 100 */
+  readonly page?: number
   /** seconds; the next list comes after four fifths of it to all of it */
   readonly relistSeconds: number
   readonly onInputs: (inputs: readonly Input<A>[]) => Effect.Effect<void>
@@ -56,7 +63,7 @@ const up = Metric.gauge("servicegroup_reflector_up", {
 /** Lists and watches one kind until it is interrupted, and tells Readiness how that goes. */
 export const reflect = <A extends Stored>(of: Reflection<A>): Effect.Effect<never, never, Api | Readiness> =>
   Effect.gen(function* () {
-    const name = nameOf(of.kind)
+    const name = of.as ?? nameOf(of.kind)
     const reflector = new Reflector(of, name, yield* Api, yield* Readiness)
     return yield* reflector.run.pipe(Effect.annotateLogs("kind", name))
   })
@@ -202,7 +209,8 @@ class Reflector<A extends Stored> {
   #whole(): Effect.Effect<Listing<A>, Failure> {
     return Effect.gen(this, function* () {
       // A list in pages may take longer than the server remembers its revision: larger pages take less.
-      for (const limit of [pageSize, 5 * pageSize, 20 * pageSize]) {
+      const least = this.#of.page ?? pageSize
+      for (const limit of [least, 5 * least, 20 * least]) {
         const listing = yield* this.#pages(limit)
         if (listing !== undefined) return listing
       }
@@ -295,11 +303,13 @@ class Reflector<A extends Stored> {
     return Effect.uninterruptible(taken)
   }
 
-  get #where(): { readonly labelSelector?: string; readonly namespace?: string } {
-    const { labelSelector, namespace } = this.#of
+  get #where(): Pick<ListOptions, "labelSelector" | "fieldSelector" | "namespace" | "form"> {
+    const { labelSelector, fieldSelector, namespace, form } = this.#of
     return {
       ...(labelSelector !== undefined && { labelSelector }),
-      ...(namespace !== undefined && { namespace })
+      ...(fieldSelector !== undefined && { fieldSelector }),
+      ...(namespace !== undefined && { namespace }),
+      ...(form !== undefined && { form })
     }
   }
 }

@@ -76,7 +76,7 @@ const fromEnvironment = (name: string): Config.Config<string> =>
     text === "" ? Either.left(ConfigError.MissingData([name], "empty")) : Either.right(text)
   )
 
-const setting = <A>(o: Setting<A>): Options.Options<A> => {
+export const setting = <A>(o: Setting<A>): Options.Options<A> => {
   const name = variable(o.flag)
   const help = `${o.says} (${o.accepts}; default ${o.otherwise === "" ? "none" : o.otherwise}) [${name}]`
   return Options.text(o.flag).pipe(
@@ -92,9 +92,9 @@ const setting = <A>(o: Setting<A>): Options.Options<A> => {
   )
 }
 
-const aText = (text: string): { readonly value: string } => ({ value: text })
+export const aText = (text: string): { readonly value: string } => ({ value: text })
 
-const aDuration =
+export const aDuration =
   (least: number, most: number) =>
   (text: string): { readonly value: number } | undefined => {
     const value = duration(text)
@@ -102,7 +102,7 @@ const aDuration =
   }
 
 /** Seconds; timers of more than 24 days never ring. */
-const DAY_S = 86_400
+export const DAY_S = 86_400
 
 const aCount = (text: string): { readonly value: number } | undefined => {
   const value = /^\d{1,4}$/.test(text) ? Number(text) : 0
@@ -117,7 +117,7 @@ const aNamespace = (text: string): { readonly value: string } | undefined =>
 const aManager = (text: string): { readonly value: string } | undefined =>
   /^[\x21-\x7e]{1,128}$/.test(text) ? { value: text } : undefined
 
-const anAddress = (text: string): { readonly value: Address | undefined } | undefined => {
+export const anAddress = (text: string): { readonly value: Address | undefined } | undefined => {
   if (text === "off") return { value: undefined }
   const [, v6, name, digits = ""] = /^(?:\[([^\]]*)\]|([^:[\]]*)):(\d{1,5})$/.exec(text) ?? []
   const port = digits === "" ? -1 : Number(digits)
@@ -137,7 +137,7 @@ const aLease = (text: string): { readonly value: LeaseName | undefined } | undef
 const aFormat = (text: string): { readonly value: "json" | "text" } | undefined =>
   text === "json" || text === "text" ? { value: text } : undefined
 
-const someDurations = "a duration such as 5s, 10m, 1h30m"
+export const someDurations = "a duration such as 5s, 10m, 1h30m"
 
 const kubeconfig = setting({
   flag: "kubeconfig",
@@ -179,7 +179,7 @@ const concurrency = setting({
   read: aCount
 })
 
-const relistInterval = setting({
+export const relistInterval = setting({
   flag: "relist-interval",
   says: "how often everything is listed again, in case that a watch has lost an event",
   otherwise: "10m",
@@ -211,7 +211,7 @@ const healthAddress = setting({
   read: anAddress
 })
 
-const logFormat = setting({
+export const logFormat = setting({
   flag: "log-format",
   says: "how the log is written, on standard error",
   otherwise: "json",

@@ -8,6 +8,7 @@
  * *Assumes*: bodies are UTF-8; revisions are decimals (KEP-5504).
  * *Does not*: decode kinds; that is the reducer's part.
  */
+import * as arrival from "../core/arrival.ts"
 import { isObject } from "../core/json.ts"
 import type { Cause, Failure, FailureReason } from "../core/retry.ts"
 
@@ -23,6 +24,8 @@ export const isMalformed = (value: unknown): value is Malformed =>
 
 /** Who an object is, and at which revision. */
 export interface Identity {
+  /** what it says that it is; items of a list may say nothing */
+  readonly kind: string | undefined
   /** `namespace/name`, `/name` without a namespace */
   readonly key: string
   /** empty where the kind has none */
@@ -49,9 +52,20 @@ const longestLine = 8 * 1024 * 1024
 
 const decimal = /^(?:0|[1-9]\d*)$/
 
+/** The kind and the metadata of an object, be it parsed or bytes. */
+const headOf = (raw: unknown): { readonly kind: unknown; readonly metadata: unknown } => {
+  if (raw instanceof Uint8Array) {
+    const { kind, revision: resourceVersion, ...metadata } = arrival.who(raw)
+    return { kind, metadata: { ...metadata, resourceVersion } }
+  }
+  return isObject(raw)
+    ? { kind: raw["kind"], metadata: raw["metadata"] }
+    : { kind: undefined, metadata: undefined }
+}
+
 /** The revision that an object or a list bears, or undefined where it bears none that can be compared. */
 export const revisionOf = (raw: unknown): string | undefined => {
-  const metadata = isObject(raw) ? raw["metadata"] : undefined
+  const { metadata } = headOf(raw)
   const revision = isObject(metadata) ? metadata["resourceVersion"] : undefined
   return typeof revision === "string" && decimal.test(revision) ? revision : undefined
 }
@@ -62,7 +76,7 @@ export const revisionReached = (line: WatchLine): string | undefined =>
 
 /** The key that an object has, though the rest of it may be unreadable. */
 export const keyOf = (raw: unknown): string | undefined => {
-  const metadata = isObject(raw) ? raw["metadata"] : undefined
+  const { metadata } = headOf(raw)
   if (!isObject(metadata)) return undefined
   const { name, namespace } = metadata
   if (typeof name !== "string" || name === "") return undefined
@@ -74,7 +88,7 @@ export const keyOf = (raw: unknown): string | undefined => {
 /** Key, uid and revision of an object; Malformed names the first field that isn't as it must be. */
 export const identity = (raw: unknown): Identity | Malformed => {
   if (!isObject(raw)) return malformed(`an object was expected, not ${brief(raw)}`)
-  const metadata = raw["metadata"]
+  const { kind, metadata } = headOf(raw)
   if (!isObject(metadata)) return malformed(`metadata is ${brief(metadata)}, an object was expected`)
   const { name, namespace, uid } = metadata
   if (typeof name !== "string" || name === "") return malformed(`metadata.name is ${brief(name)}`)
@@ -82,11 +96,18 @@ export const identity = (raw: unknown): Identity | Malformed => {
     return malformed(`metadata.namespace is ${brief(namespace)}`)
   }
   if (typeof uid !== "string" || uid === "") return malformed(`metadata.uid is ${brief(uid)}`)
-  const revision = revisionOf(raw)
-  if (revision === undefined) {
-    return malformed(`metadata.resourceVersion is ${brief(metadata["resourceVersion"])}, no decimal number`)
+  const revision = metadata["resourceVersion"]
+  if (typeof revision !== "string" || !decimal.test(revision)) {
+    return malformed(`metadata.resourceVersion is ${brief(revision)}, no decimal number`)
   }
-  return { key: `${namespace ?? ""}/${name}`, namespace: namespace ?? "", name, uid, revision }
+  return {
+    kind: typeof kind === "string" ? kind : undefined,
+    key: `${namespace ?? ""}/${name}`,
+    namespace: namespace ?? "",
+    name,
+    uid,
+    revision
+  }
 }
 
 /** The JSON of a text, or Malformed. */
@@ -119,16 +140,16 @@ export const page = (body: unknown): Page | Malformed => {
  * Cuts bytes into lines. A line that is too long comes out as undefined, once it ends. What is left without a
  * newline when the watch ends was cut off on the way, and comes again with the next watch.
  */
-export const cutter = (): ((part: Uint8Array) => readonly (string | undefined)[]) => {
+export const cutter = (): ((part: Uint8Array) => readonly (Buffer | undefined)[]) => {
   let rest: Uint8Array[] = []
   let size = 0
   return (part) => {
-    const cut: (string | undefined)[] = []
+    const cut: (Buffer | undefined)[] = []
     let from = 0
     for (let end = part.indexOf(10); end !== -1; end = part.indexOf(10, from)) {
       size += end - from
       if (size > longestLine) cut.push(undefined)
-      else if (size > 0) cut.push(Buffer.concat([...rest, part.subarray(from, end)], size).toString("utf8"))
+      else if (size > 0) cut.push(Buffer.concat([...rest, part.subarray(from, end)], size))
       rest = []
       size = 0
       from = end + 1
@@ -154,17 +175,58 @@ const knownRevision = (text: string, knows: Knows): string | undefined => {
   return knows({ key: `${namespace}/${name}`, uid, revision }) ? revision : undefined
 }
 
-/** One line of a watch (undefined: too long). An ERROR line is the failure that ends it. */
-export const line = (
-  text: string | undefined,
-  knows: Knows = () => false
-): WatchLine | { readonly type: "ERROR"; readonly failure: Failure } => {
-  if (text === undefined) return { type: "MALFORMED", message: `a line of more than ${longestLine} bytes` }
+/** An ERROR line is the failure that ends a watch. */
+export type Line = WatchLine | { readonly type: "ERROR"; readonly failure: Failure }
+
+const tooLong: Line = { type: "MALFORMED", message: `a line of more than ${longestLine} bytes` }
+
+/** How the objects of a kind are handed over. */
+export interface Form {
+  readonly page: (body: Buffer) => Page | Malformed
+  /** undefined: too long */
+  readonly line: (raw: Buffer | undefined, knows: Knows | undefined) => Line
+}
+
+/** Parsed, or as the bytes in which they came: parts of what was read, to be copied by who keeps them. */
+export const FORMS: { readonly Parsed: Form; readonly Bytes: Form } = {
+  Parsed: {
+    page: (body) => {
+      const read = json(body.toString("utf8"))
+      return isMalformed(read) ? read : page(read.value)
+    },
+    line: (raw, knows) => line(raw?.toString("utf8"), knows)
+  },
+  Bytes: {
+    page: (body) => {
+      const read = arrival.page(body)
+      return isMalformed(read)
+        ? read
+        : { ...read, items: read.items.map(({ from, to }) => body.subarray(from, to)) }
+    },
+    line: (raw) => (raw === undefined ? tooLong : byteLine(raw))
+  }
+}
+
+const byteLine = (raw: Buffer): Line => {
+  const read = arrival.line(raw)
+  if (isMalformed(read)) return { type: "MALFORMED", message: read.message }
+  const object = raw.subarray(read.object.from, read.object.to)
+  // What ends a watch is rare, and no object.
+  return read.type === "ERROR" ? line(raw.toString("utf8")) : typed(read.type, object)
+}
+
+/** One line of a watch (undefined: too long). */
+export const line = (text: string | undefined, knows: Knows = () => false): Line => {
+  if (text === undefined) return tooLong
   const known = knownRevision(text, knows)
   if (known !== undefined) return { type: "KNOWN", revision: known }
   const parsed = json(text)
   if (isMalformed(parsed)) return { type: "MALFORMED", message: parsed.message }
   const { type, object } = isObject(parsed.value) ? parsed.value : {}
+  return typed(type, object)
+}
+
+const typed = (type: unknown, object: unknown): Line => {
   switch (type) {
     case "ADDED":
     case "MODIFIED":

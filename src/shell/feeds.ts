@@ -1,0 +1,142 @@
+/**
+ * Upstream's lists and watches, one for each kind, taken in by the board.
+ *
+ * *Guarantees*: a feed is listed and watched once, however many clients ask for it, from its beginning until the scope ends; all that came in
+ * together is shown together. Objects are kept as the bytes in which they came. The version of EndpointSlices is the newest that upstream serves.
+ * *Does not*: decide what is shown (core/board.ts does), or end a feed that nobody asks for any more.
+ */
+import * as Effect from "effect/Effect"
+import * as FiberSet from "effect/FiberSet"
+import type * as Scope from "effect/Scope"
+import { V1, V1BETA1 } from "../core/beta.ts"
+import { type Board, type Feed, type ItemOf, NEEDED, READERS } from "../core/board.ts"
+import { sharing } from "../core/item.ts"
+import { reconnect } from "../core/retry.ts"
+import type { Input } from "../core/store.ts"
+import { Api, type Kind } from "./api.ts"
+import { Readiness } from "./health.ts"
+import { kind } from "./kinds.ts"
+import { type Reflection, reflect } from "./reflect.ts"
+
+export interface Feeds {
+  /** Begins a feed, unless it has begun. */
+  readonly begin: (feed: Feed) => void
+  /** Those that have begun. */
+  readonly begun: () => readonly Feed[]
+}
+
+export interface FeedSettings {
+  readonly node: string
+  /** seconds */
+  readonly relistInterval: number
+  /** what the board is shown has changed */
+  readonly changed: () => void
+}
+
+/** Feeds into the board, of which those begin at once that every decision needs. */
+export const feeds = (
+  board: Board,
+  settings: FeedSettings
+): Effect.Effect<Feeds, never, Api | Readiness | Scope.Scope> =>
+  Effect.gen(function* () {
+    const run = yield* FiberSet.makeRuntime<Api | Readiness>()
+    const share = sharing()
+    const begun = new Set<Feed>()
+    const begin = (feed: Feed): void => {
+      if (begun.has(feed)) return
+      begun.add(feed)
+      run(
+        feed === "EndpointSlice"
+          ? slices(board, settings, share)
+          : fed(board, feed, KINDS[feed], settings, share)
+      )
+    }
+    for (const feed of NEEDED) begin(feed)
+    begin("EndpointSlice")
+    return { begin, begun: () => [...begun] }
+  })
+
+const node = kind("", "v1", "nodes", "Node", false)
+const endpoints = kind("", "v1", "endpoints", "Endpoints")
+const slicesIn = (version: string): Kind =>
+  kind("discovery.k8s.io", version, "endpointslices", "EndpointSlice")
+
+const KINDS: { readonly [F in Feed]: Kind } = {
+  OwnNode: node,
+  Node: node,
+  Service: kind("", "v1", "services", "Service"),
+  ApiServer: endpoints,
+  EndpointSlice: slicesIn("v1"),
+  Endpoints: endpoints,
+  Namespace: kind("", "v1", "namespaces", "Namespace", false),
+  ServiceCIDR: kind("networking.k8s.io", "v1", "servicecidrs", "ServiceCIDR", false)
+}
+
+/** Objects a page of a list: a page is held in memory as a whole. */
+const PAGE = 500
+
+const fed = <F extends Feed>(
+  board: Board,
+  feed: F,
+  of: Kind,
+  settings: FeedSettings,
+  share: (text: string) => string
+): Effect.Effect<never, never, Api | Readiness> => {
+  const source = board.source(feed)
+  const reflection: Reflection<ItemOf<F>> = {
+    kind: of,
+    as: feed,
+    page: PAGE,
+    relistSeconds: settings.relistInterval,
+    ...narrowed(feed, settings.node),
+    known: (key) => source.get(key),
+    reduce: (raw) => READERS[feed](raw as Uint8Array, share),
+    onInputs: (inputs) => Effect.sync(() => taken(board, feed, inputs, settings))
+  }
+  return reflect(reflection)
+}
+
+const taken = <F extends Feed>(
+  board: Board,
+  feed: F,
+  inputs: readonly Input<ItemOf<F>>[],
+  { changed }: FeedSettings
+): void => {
+  board.take(feed, inputs)
+  changed()
+}
+
+const narrowed = (
+  feed: Feed,
+  own: string
+): Pick<Reflection<never>, "fieldSelector" | "form" | "says" | "namespace"> => {
+  switch (feed) {
+    case "OwnNode":
+      return { form: "Bytes", fieldSelector: `metadata.name=${own}` }
+    case "Node":
+      return { form: "MetadataBytes", says: "PartialObjectMetadata" }
+    case "ApiServer":
+      return { form: "Bytes", namespace: "default", fieldSelector: "metadata.name=kubernetes" }
+    default:
+      return { form: "Bytes" }
+  }
+}
+
+/** EndpointSlices in v1, or where upstream doesn't serve that, in v1beta1. */
+const slices = (board: Board, settings: FeedSettings, share: (text: string) => string) =>
+  Effect.gen(function* () {
+    const version = yield* served
+    board.sliceVersion = version === "v1" ? V1 : V1BETA1
+    return yield* fed(board, "EndpointSlice", slicesIn(version), settings, share)
+  })
+
+const served: Effect.Effect<"v1" | "v1beta1", never, Api> = Effect.gen(function* () {
+  const api = yield* Api
+  for (let attempt = 0; ; attempt++) {
+    const asked = yield* Effect.either(api.list(slicesIn("v1"), { limit: 1, form: "Bytes" }))
+    // What refuses it otherwise will be told of by the feed itself.
+    if (asked._tag === "Right" || ["Forbidden", "Invalid"].includes(asked.left.reason)) return "v1"
+    if (asked.left.reason === "NotFound") return "v1beta1"
+    yield* Effect.sleep(reconnect(asked.left, attempt, 0.5))
+  }
+})

@@ -1,0 +1,174 @@
+/**
+ * What the wrapper is told when it starts; flags and variables as in settings.ts.
+ */
+import * as Options from "@effect/cli/Options"
+import * as Effect from "effect/Effect"
+import { readFileSync } from "node:fs"
+import { hostname } from "node:os"
+import type { ServerOptions } from "node:https"
+import {
+  type Access,
+  access,
+  aDuration,
+  type Address,
+  anAddress,
+  aText,
+  DAY_S,
+  logFormat,
+  Misconfigured,
+  relistInterval,
+  setting,
+  someDurations
+} from "./settings.ts"
+import { why } from "./why.ts"
+
+export interface WrapperSettings {
+  readonly access: Access
+  readonly node: string
+  readonly listen: Address
+  /** paths; empty: none */
+  readonly tlsCert: string
+  readonly tlsKey: string
+  readonly tlsClientCa: string
+  /** the folder of the snapshot; undefined: off */
+  readonly snapshot: string | undefined
+  /** seconds */
+  readonly snapshotInterval: number
+  /** seconds */
+  readonly relistInterval: number
+  readonly mostWatches: number
+  readonly logRequests: boolean
+  /** the folder where profiles go; undefined: off */
+  readonly profile: string | undefined
+  /** undefined: off */
+  readonly healthAddress: Address | undefined
+  readonly logFormat: "json" | "text"
+}
+
+const aNode = (text: string): { readonly value: string } | undefined => {
+  const value = text === "" ? hostname().toLowerCase() : text
+  return value.length <= 253 && /^[a-z0-9](?:[-.a-z0-9]*[a-z0-9])?$/.test(value) ? { value } : undefined
+}
+
+const anAddressAlways = (text: string): { readonly value: Address } | undefined => {
+  const read = anAddress(text)
+  return read?.value === undefined ? undefined : { value: read.value }
+}
+
+const aFolder = (text: string): { readonly value: string | undefined } => ({
+  value: text === "off" ? undefined : text
+})
+
+const aNumber =
+  (least: number, most: number) =>
+  (text: string): { readonly value: number } | undefined => {
+    const value = /^\d{1,7}$/.test(text) ? Number(text) : -1
+    return value >= least && value <= most ? { value } : undefined
+  }
+
+const aSwitch = (text: string): { readonly value: boolean } | undefined =>
+  text === "on" || text === "off" ? { value: text === "on" } : undefined
+
+const file = (flag: string, says: string): Options.Options<string> =>
+  setting({ flag, says, otherwise: "", accepts: "a path", read: aText })
+
+/** Every flag of the wrapper. */
+export const wrapperOptions: Options.Options<WrapperSettings> = Options.all({
+  access,
+  node: setting({
+    flag: "node-name",
+    says: "the name of the Node whose surroundings are shown",
+    otherwise: "",
+    accepts: "the name of a Node; without it the machine's host name",
+    read: aNode
+  }),
+  listen: setting({
+    flag: "listen",
+    says: "where kube-proxy and CoreDNS are served",
+    otherwise: "127.0.0.1:51006",
+    accepts: "host:port or [IPv6]:port; anything but loopback needs --tls-client-ca-file",
+    read: anAddressAlways
+  }),
+  tlsCert: file("tls-cert-file", "the certificate to serve with; without it plain HTTP"),
+  tlsKey: file("tls-key-file", "the key of that certificate"),
+  tlsClientCa: file(
+    "tls-client-ca-file",
+    "who signed the certificates that clients have to show; without it none is asked for"
+  ),
+  snapshot: setting({
+    flag: "snapshot",
+    says: "the folder that keeps what was seen last, for a start without the API server",
+    otherwise: "/var/lib/servicegroup",
+    accepts: "a folder, or off",
+    read: aFolder
+  }),
+  snapshotInterval: setting({
+    flag: "snapshot-interval",
+    says: "how often it is written at most while things change; it is written at once when the API server is lost, and on stop",
+    otherwise: "5m",
+    accepts: `${someDurations}, from 1s to 24h`,
+    read: aDuration(1, DAY_S)
+  }),
+  relistInterval,
+  mostWatches: setting({
+    flag: "most-watches",
+    says: "how many watches may be open; more are told 429",
+    otherwise: "1000",
+    accepts: "a number from 1 to 100000",
+    read: aNumber(1, 100_000)
+  }),
+  logRequests: setting({
+    flag: "log-requests",
+    says: "log each request once it is over",
+    otherwise: "off",
+    accepts: "on or off",
+    read: aSwitch
+  }),
+  profile: setting({
+    flag: "profile",
+    says: "a folder to which SIGUSR2 writes half a minute's CPU profile and what the memory is used for",
+    otherwise: "off",
+    accepts: "a folder, or off",
+    read: aFolder
+  }),
+  healthAddress: setting({
+    flag: "health-address",
+    says: "where /livez, /readyz and /metrics are served",
+    otherwise: "127.0.0.1:51007",
+    accepts: "host:port, :port, [IPv6]:port, or off",
+    read: anAddress
+  }),
+  logFormat
+})
+
+const LOOPBACK = /^(?:127\.|localhost$|::1$)/
+
+/** What to serve with, or undefined for plain HTTP; fails where that would let others in than the machine itself. */
+export const tls = (o: WrapperSettings): Effect.Effect<ServerOptions | undefined, Misconfigured> =>
+  Effect.gen(function* () {
+    const plain = o.tlsCert === "" && o.tlsKey === ""
+    if (plain !== (o.tlsCert === "" || o.tlsKey === ""))
+      return yield* new Misconfigured({
+        message: "--tls-cert-file and --tls-key-file go together: one of them is missing"
+      })
+    if (plain && o.tlsClientCa !== "")
+      return yield* new Misconfigured({
+        message: "--tls-client-ca-file needs --tls-cert-file and --tls-key-file"
+      })
+    if (!LOOPBACK.test(o.listen.host ?? "") && o.tlsClientCa === "")
+      return yield* new Misconfigured({
+        message: `--listen ${o.listen.text} is no loopback address: whoever reaches it would be served. Listen on 127.0.0.1, or give --tls-cert-file, --tls-key-file and --tls-client-ca-file`
+      })
+    if (plain) return undefined
+    const cert = yield* read("tls-cert-file", o.tlsCert)
+    const key = yield* read("tls-key-file", o.tlsKey)
+    if (o.tlsClientCa === "") return { cert, key }
+    const ca = yield* read("tls-client-ca-file", o.tlsClientCa)
+    return { cert, key, ca, requestCert: true, rejectUnauthorized: true }
+  })
+
+const read = (flag: string, path: string): Effect.Effect<Buffer, Misconfigured> =>
+  Effect.try({
+    try: () => readFileSync(path),
+    catch: (error) => new Misconfigured({ message: `--${flag} ${path}: ${why(error)}` })
+  })
