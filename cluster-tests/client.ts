@@ -43,10 +43,17 @@ export class Client {
   }
 
   /** Any request; every answer is returned, whatever its code. */
-  async ask(method: string, path: string, body?: unknown, contentType = "application/json"): Promise<Answer> {
+  async ask(
+    method: string,
+    path: string,
+    body?: unknown,
+    contentType = "application/json",
+    accept = "application/json"
+  ): Promise<Answer> {
     const text = body === undefined ? undefined : JSON.stringify(body)
-    const headers =
+    const sent =
       text === undefined ? {} : { "content-type": contentType, "content-length": Buffer.byteLength(text) }
+    const headers = { accept, ...sent }
     const response = await this.#send({ method, path, headers }, text)
     const chunks: Buffer[] = []
     for await (const chunk of response) chunks.push(chunk as Buffer)
@@ -87,8 +94,8 @@ export class Client {
   }
 
   /** The events of one watch, until the server ends it or the signal does. */
-  async *watch(path: string, signal: AbortSignal): AsyncGenerator<WatchEvent> {
-    const response = await this.#send({ method: "GET", path, headers: {}, signal }, undefined)
+  async *watch(path: string, signal: AbortSignal, accept = "application/json"): AsyncGenerator<WatchEvent> {
+    const response = await this.#send({ method: "GET", path, headers: { accept }, signal }, undefined)
     if (response.statusCode !== 200) throw new Error(`watch ${path}: ${response.statusCode}`)
     response.setEncoding("utf8")
     let rest = ""
@@ -114,7 +121,6 @@ export class Client {
   ): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       const headers = {
-        accept: "application/json",
         authorization: `Bearer ${this.access.token}`,
         ...options.headers
       }

@@ -32,6 +32,10 @@ export const ASIDE: readonly Aside[] = [
       /\.metadata\.(labels|annotations|finalizers)$/.test(path) && real === null && model === undefined
   },
   {
+    why: "who owns the fields of an Event of the newer group is told in core's spelling",
+    when: ({ path }, ask) => /\/events(\/|$)/.test(ask?.path ?? "") && path.includes("managedFields")
+  },
+  {
     why: "before 1.35 a StatefulSet's rolling update has no maxUnavailable",
     when: ({ path, real, model }) =>
       isBefore(35) &&

@@ -8,6 +8,7 @@ import { runs } from "../../property-tests/runs.ts"
 import { binaries, CONTROL_PLANE } from "../binaries.ts"
 import { type ControlPlane, controlPlane } from "../control-plane.ts"
 import { ASIDE, VERSION } from "./aside.ts"
+import { EVENTS } from "./events.ts"
 import { disagreement, shown } from "./play.ts"
 import { sequences } from "./sequences.ts"
 import { model, real, type Side } from "./sides.ts"
@@ -39,6 +40,13 @@ describe("the model of the API server", () => {
     }, 180_000)
 
     afterAll(() => plane?.stop())
+
+    it("answers what is asked of events in both of their groups as the real one does", async () => {
+      const [one, other] = sides ?? []
+      if (one === undefined || other === undefined) throw new Error("no control plane")
+      const found = await disagreement(EVENTS, "events", one, other)
+      if (found !== undefined) throw new Error(shown(found))
+    })
 
     it("answers every sequence of requests as the real one does", async () => {
       const [one, other] = sides ?? []

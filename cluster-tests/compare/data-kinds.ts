@@ -1,7 +1,7 @@
 /** Kinds that only hold data: what their objects look like. */
 import fc from "fast-check"
 import { fields, orNull, sometimes } from "./fields.ts"
-import { kind } from "./kind.ts"
+import { condition, kind } from "./kind.ts"
 
 export const configMaps = kind("v1", "ConfigMap", "configmaps", {
   parts: {
@@ -112,4 +112,77 @@ export const slices = kind("discovery.k8s.io/v1", "EndpointSlice", "endpointslic
     { op: "add", path: "/ports", value: [{ port: 81 }] }
   ],
   fieldSelectors: []
+})
+
+const addresses = fc.constantFrom<object>(
+  [{ ip: "10.1.0.1" }],
+  [{ ip: "10.1.0.1", nodeName: "n", targetRef: { kind: "Pod", name: "p" } }, { ip: "fd00::1" }],
+  [{ ip: "10.1.0.2", hostname: "h" }],
+  [{ ip: "127.0.0.1" }],
+  [{ ip: "169.254.1.1", nodeName: "N" }, { ip: "0.0.0.0" }],
+  [{ ip: "010.1.0.1" }, { ip: "x" }]
+)
+
+export const endpoints = kind("v1", "Endpoints", "endpoints", {
+  parts: {
+    subsets: sometimes(
+      fc.array(
+        fields({
+          addresses: sometimes(addresses, 5),
+          notReadyAddresses: sometimes(addresses, 2),
+          ports: sometimes(
+            fc.constantFrom<object>(
+              [{ port: 80 }],
+              [
+                { name: "a", port: 80, protocol: "UDP" },
+                { name: "b", port: 443, appProtocol: "x.io/h2" }
+              ],
+              [{ port: 80 }, { port: 0, protocol: "X" }]
+            )
+          )
+        }),
+        { minLength: 1, maxLength: 2 }
+      ),
+      9
+    )
+  },
+  status: undefined,
+  pointers: ["/subsets/0", "/subsets/-", "/subsets/0/addresses/0/ip", "/subsets/0/ports/0/port"],
+  edits: [
+    { op: "add", path: "/subsets/-", value: { addresses: [{ ip: "10.1.0.9" }] } },
+    { op: "add", path: "/subsets", value: [{ notReadyAddresses: [{ ip: "10.1.0.8" }] }] },
+    { op: "add", path: "/subsets/0/ports", value: [{ port: 81 }] }
+  ],
+  fieldSelectors: []
+})
+
+/** None that is Ready: the server would hand out addresses of it. */
+export const serviceCIDRs = kind("networking.k8s.io/v1", "ServiceCIDR", "servicecidrs", {
+  cluster: true,
+  parts: {
+    spec: sometimes(
+      fields({
+        cidrs: sometimes(
+          fc.constantFrom<object>(
+            ["198.51.100.0/24"],
+            ["198.51.100.0/24", "2001:db8::/64"],
+            ["2001:db8::/64"],
+            ["198.51.100.0/24", "203.0.113.0/24"],
+            ["x"],
+            ["198.51.100.0/33"]
+          ),
+          9
+        )
+      }),
+      12
+    )
+  },
+  status: fc.constantFrom<object>(
+    { conditions: [{ ...condition, type: "Other" }] },
+    { conditions: [{ ...condition, status: "False" }] },
+    {}
+  ),
+  pointers: ["/spec/cidrs/0", "/spec/cidrs/-", "/spec/cidrs"],
+  edits: [{ op: "add", path: "/spec/cidrs/-", value: "2001:db8::/64" }],
+  fieldSelectors: ["metadata.namespace=<ns>"]
 })

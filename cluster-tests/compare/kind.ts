@@ -21,6 +21,8 @@ export interface Kind {
   /** operations of a JSON patch that can be done to most of its objects */
   readonly edits: readonly object[]
   readonly fieldSelectors: readonly string[]
+  /** those that the object made at the end of a watch fulfils */
+  readonly watchedFields: readonly string[]
 }
 
 type Spec = Readonly<Record<string, fc.Arbitrary<unknown>>>
@@ -33,14 +35,16 @@ export const kind = (
   rest: Pick<Kind, "status" | "pointers" | "edits" | "fieldSelectors"> & {
     readonly parts: Spec
     readonly cluster?: true
+    readonly watchedFields?: readonly string[]
   }
 ): Kind => {
   const base = apiVersion === "v1" ? "/api/v1" : `/apis/${apiVersion}`
-  const { parts, cluster, ...others } = rest
+  const { parts, cluster, watchedFields = [], ...others } = rest
   const custom = apiVersion.startsWith("superedge.io/")
   const everywhere = `${base}/${plural}`
   return {
     ...others,
+    watchedFields,
     kind: name,
     apiVersion,
     everywhere,

@@ -1,6 +1,6 @@
 /** The kinds that are compared: what their objects look like, and what a status may say. */
 import fc from "fast-check"
-import { accounts, configMaps, leases, secrets, slices } from "./data-kinds.ts"
+import { accounts, configMaps, endpoints, leases, secrets, serviceCIDRs, slices } from "./data-kinds.ts"
 import { fields, orNull, podTemplate, sometimes, texts } from "./fields.ts"
 import { condition, kind, type Kind } from "./kind.ts"
 
@@ -121,7 +121,15 @@ const services = kind("v1", "Service", "services", {
     { op: "add", path: "/spec/selector", value: { app: "y" } },
     { op: "replace", path: "/spec/type", value: "NodePort" }
   ],
-  fieldSelectors: ["spec.type=NodePort", "spec.clusterIP=None"]
+  fieldSelectors: [
+    "spec.type=NodePort",
+    "spec.clusterIP=None",
+    "spec.clusterIP!=None",
+    "spec.clusterIP!=None,spec.type==ClusterIP",
+    "metadata.namespace=<ns>",
+    "spec.externalName=a.example"
+  ],
+  watchedFields: ["spec.clusterIP!=None", "spec.type=ClusterIP"]
 })
 
 const nodes = kind("v1", "Node", "nodes", {
@@ -217,5 +225,7 @@ export const KINDS: readonly Kind[] = [
   secrets,
   leases,
   accounts,
-  slices
+  slices,
+  endpoints,
+  serviceCIDRs
 ]

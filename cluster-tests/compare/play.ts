@@ -89,9 +89,10 @@ export const shown = ({ turn, before, real, model, differences: found }: Disagre
   ].join("\n")
 
 const line = (turn: Turn): string => {
-  if (isWatching(turn)) return `WATCH ${target({ path: turn.watched, query: turn.query })}`
+  const as = turn.accept === undefined ? "" : ` as ${turn.accept}`
+  if (isWatching(turn)) return `WATCH ${target({ path: turn.watched, query: turn.query })}${as}`
   const { method, contentType = "", body } = turn
-  return `${method} ${target(turn)} ${contentType} ${JSON.stringify(body) ?? ""}`.trimEnd()
+  return `${method} ${target(turn)}${as} ${contentType} ${JSON.stringify(body) ?? ""}`.trimEnd()
 }
 
 const LONG = 300

@@ -6,6 +6,12 @@ import type { Turn } from "./turns.ts"
 
 type Query = Readonly<Record<string, string>>
 
+/** How metadata is asked for: of a list or of one object, rightly or not. */
+const FORMS = ["PartialObjectMetadataList", "PartialObjectMetadata"].map(
+  (form) => `application/json;as=${form};g=meta.k8s.io;v=v1`
+)
+const [LIST_FORM = "", ONE_FORM = ""] = FORMS
+
 const LABELS = ["a=1", "a", "a in (1,2)", "a notin (2)", "!b", "b!=2", "a==1,b", "a in 1", "a=", "a>0"]
 
 /** Those that the object made at the end fulfils. */
@@ -23,18 +29,23 @@ export const lists = (kind: Kind): fc.Arbitrary<Turn> => {
     { resourceVersion: "0", resourceVersionMatch: "Exact" },
     { resourceVersionMatch: "Exact" },
     { resourceVersion: "x" },
-    { resourceVersion: "<start>", resourceVersionMatch: "Sideways" }
+    { resourceVersion: "<start>", resourceVersionMatch: "Sideways" },
+    { sendInitialEvents: "true", resourceVersionMatch: "Sideways" }
   )
   const selectors = fields({
     labelSelector: sometimes(fc.constantFrom(...LABELS)),
     fieldSelector: sometimes(fc.constantFrom(...fieldSelectors(kind)), 4)
   })
   const plain = fc
-    .tuple(selectors, revision, fields({ limit: sometimes(fc.constantFrom("1", "2")) }))
-    .map((parts): Turn => ({
+    .tuple(
+      fc.tuple(selectors, revision, fields({ limit: sometimes(fc.constantFrom("1", "2")) })),
+      fields({ accept: sometimes(fc.constantFrom(LIST_FORM, LIST_FORM, ONE_FORM), 5) })
+    )
+    .map(([parts, form]): Turn => ({
       method: "GET",
       path: kind.collection,
-      query: Object.assign({}, ...parts) as Query
+      query: Object.assign({}, ...parts) as Query,
+      ...form
     }))
   const next = fc
     .constantFrom<Query>({ limit: "1" }, {}, { limit: "1", resourceVersion: "<start>" })
@@ -54,6 +65,10 @@ export const lists = (kind: Kind): fc.Arbitrary<Turn> => {
   )
 }
 
+/** One object's metadata, asked for rightly or as that of a list. */
+export const inForm = (path: string): fc.Arbitrary<Turn> =>
+  fc.constantFrom(ONE_FORM, ONE_FORM, LIST_FORM).map((accept) => ({ method: "GET", path, accept }))
+
 const fieldSelectors = (kind: Kind): readonly string[] => [
   `metadata.name=${kind.names[0] ?? ""}`,
   `metadata.name!=${kind.names[0] ?? ""}`,
@@ -68,14 +83,25 @@ export const watching = (kind: Kind): fc.Arbitrary<Turn> => {
     { resourceVersion: "<start>" },
     { resourceVersion: `<rv ${key}>` },
     { resourceVersion: "<list>" },
-    { sendInitialEvents: "true", resourceVersionMatch: "NotOlderThan", allowWatchBookmarks: "true" }
+    { sendInitialEvents: "true", resourceVersionMatch: "NotOlderThan", allowWatchBookmarks: "true" },
+    {
+      sendInitialEvents: "",
+      resourceVersion: `<rv ${key}>`,
+      resourceVersionMatch: "NotOlderThan",
+      allowWatchBookmarks: "1"
+    }
   )
+  const selectors = fields({
+    labelSelector: sometimes(fc.constantFrom(...WATCHED)),
+    fieldSelector: sometimes(fc.constantFrom("metadata.name!=b", ...kind.watchedFields), 4)
+  })
   return fc
-    .tuple(from, fields({ labelSelector: sometimes(fc.constantFrom(...WATCHED)) }))
-    .map(([start, selector]) => ({
+    .tuple(from, selectors, fields({ accept: sometimes(fc.constant(ONE_FORM), 3) }))
+    .map(([start, selector, form]) => ({
       watched: kind.collection,
       query: { ...start, ...selector },
-      marker: marker(kind)
+      marker: marker(kind),
+      ...form
     }))
 }
 
@@ -86,6 +112,9 @@ export const refusedWatch = ({ collection: path }: Kind): fc.Arbitrary<Turn> =>
       { resourceVersion: "x" },
       { resourceVersionMatch: "NotOlderThan" },
       { sendInitialEvents: "true" },
+      { sendInitialEvents: "false" },
+      { resourceVersionMatch: "Exact" },
+      { sendInitialEvents: "true", resourceVersionMatch: "NotOlderThan", continue: "x" },
       { sendInitialEvents: "true", resourceVersionMatch: "Exact", allowWatchBookmarks: "true" },
       { labelSelector: "a in 1" },
       { fieldSelector: "spec.nothing=1" }
@@ -107,5 +136,6 @@ const SPECS: Readonly<Record<string, object>> = {
   Service: { spec: { ports: [{ port: 80 }] } },
   DeploymentGrid: { spec: { gridUniqKey: "zone" } },
   ServiceGrid: { spec: { gridUniqKey: "zone" } },
+  ServiceCIDR: { spec: { cidrs: ["198.51.100.0/24"] } },
   EndpointSlice: { addressType: "IPv4", endpoints: [{ addresses: ["10.1.0.8"] }] }
 }

@@ -4,7 +4,7 @@ import { fields, sometimes } from "./fields.ts"
 import type { Kind } from "./kind.ts"
 import { KINDS } from "./kinds.ts"
 import { jsonPatch, mergePatch, NO_PATCH } from "./patches.ts"
-import { lists, refusedWatch, watching } from "./reads.ts"
+import { inForm, lists, refusedWatch, watching } from "./reads.ts"
 import { type Ask, NAMESPACE, type Sequence, type Turn } from "./turns.ts"
 
 const manager = fc.constantFrom("us", "them")
@@ -41,6 +41,7 @@ function turnOf(kind: Kind): fc.Arbitrary<Turn> {
     [2, about((called, path) => deleted(kind, called, path))],
     [2, about((_, path) => freed(path))],
     [1, about((_, path) => fc.constant<Turn>({ method: "GET", path }))],
+    [1, about((_, path) => inForm(path))],
     [1, about((_, path) => below(path))],
     [kind.scales ? 2 : 0, about((called, path) => scaled(kind, called, path))],
     [1, emptied(kind)],
@@ -242,10 +243,12 @@ type Part = Pick<Ask, "method" | "contentType" | "body">
 
 /** All that is selected, deleted. */
 const emptied = ({ collection: path, names }: Kind): fc.Arbitrary<Turn> => {
+  // of a kind without namespaces the server has an object of its own
+  const rest = names[0]?.startsWith(NAMESPACE) ? "a,b" : "!a"
   const selector = fc.constantFrom<Readonly<Record<string, string>>>(
     { labelSelector: "a=1" },
     { labelSelector: "b" },
-    { labelSelector: "!a" },
+    { labelSelector: rest },
     { fieldSelector: `metadata.name=${names[0] ?? ""}` }
   )
   const body = sometimes(

@@ -1,9 +1,10 @@
 /** The two that are compared: a real API server, and the model of one. Each plays a sequence in a namespace of its own. */
 import { readdirSync, readFileSync } from "node:fs"
 import { parse } from "yaml"
-import type { Change, Cluster, Request, Watch } from "../../src/embedded/cluster.ts"
+import type { Change, Cluster, Request, Watch, WatchLine } from "../../src/embedded/cluster.ts"
+import { formed, formedLines } from "../../src/embedded/formed.ts"
 import * as Model from "../../src/embedded/model.ts"
-import { isWatch } from "../../src/embedded/verbs.ts"
+import { isSet, isWatch } from "../../src/embedded/verbs.ts"
 import { at, type Client } from "../client.ts"
 import { until } from "../deadline.ts"
 import { type Answer, type Ask, type Line, Memory, target, type Watching } from "./turns.ts"
@@ -49,18 +50,27 @@ export const real = async (client: Client): Promise<Side> => {
       ask: async (ask) => {
         const meant = memory.meant(ask)
         if (meant.query?.["resourceVersion"] !== undefined) await caughtUp(client, meant)
-        const answer = await client.ask(meant.method, target(meant), meant.body, meant.contentType)
+        const answer = await client.ask(
+          meant.method,
+          target(meant),
+          meant.body,
+          meant.contentType,
+          meant.accept
+        )
         memory.learn(answer.body)
         return answer
       },
-      watch: async ({ watched, query }) => {
+      watch: async ({ watched, query, accept }) => {
         const watch: (typeof opened)[number] = { lines: [], stop: new AbortController() }
         opened.push(watch)
-        const path = target(memory.meant({ path: watched, query: { ...query, watch: "true" } }))
-        void reading(client, path, watch.stop.signal, watch.lines).catch((error: unknown) => {
+        const meant = memory.meant({ path: watched, query: { ...query, watch: "true" } })
+        const path = target(meant)
+        if (isSet(query, "sendInitialEvents")) await caughtUp(client, { method: "GET", ...meant })
+        const events = client.watch(path, watch.stop.signal, accept)
+        void reading(events, watch.stop.signal, watch.lines).catch((error: unknown) => {
           watch.failed = error
         })
-        if (query["sendInitialEvents"] !== "true") return
+        if (!isSet(query, "sendInitialEvents")) return
         await until({ what: `the end of the initial events of ${path}`, seconds: 10 }, () =>
           watch.lines.some(({ type }) => type === "BOOKMARK")
         )
@@ -78,20 +88,21 @@ export const real = async (client: Client): Promise<Side> => {
       },
       end: async () => {
         for (const { stop } of opened) stop.abort()
-        await removeNodes(client, namespace)
+        for (const path of ["/api/v1/nodes", "/apis/networking.k8s.io/v1/servicecidrs"])
+          await removeOwn(client, path, namespace)
       }
     }
   }
 }
 
-/** What a list of any revision may be answered from, a cache, has seen all that was written so far. */
+/** What a list or a watch-list of any revision may be answered from, a cache, has seen all that was written so far. */
 const caughtUp = async (client: Client, { path, query }: Ask): Promise<void> => {
   if (query?.["resourceVersionMatch"] !== "Exact") await client.ask("GET", `${path}?limit=1`)
 }
 
-const reading = async (client: Client, path: string, signal: AbortSignal, into: Line[]): Promise<void> => {
+const reading = async (events: AsyncIterable<Line>, signal: AbortSignal, into: Line[]): Promise<void> => {
   try {
-    for await (const line of client.watch(path, signal)) into.push(line)
+    for await (const line of events) into.push(line)
   } catch (error) {
     if (!signal.aborted) throw error
   }
@@ -101,14 +112,14 @@ const reading = async (client: Client, path: string, signal: AbortSignal, into: 
 const isTold = ({ type, object }: Line): boolean =>
   type !== "BOOKMARK" || at(object, "metadata", "annotations", "k8s.io/initial-events-end") !== undefined
 
-/** Nodes are in no namespace: the next sequence must not find them. */
-const removeNodes = async (client: Client, namespace: string): Promise<void> => {
-  for (const node of await client.items("/api/v1/nodes")) {
-    const name = String(at(node, "metadata", "name"))
+/** What is in no namespace: the next sequence must not find it. */
+const removeOwn = async (client: Client, path: string, namespace: string): Promise<void> => {
+  for (const object of await client.items(path)) {
+    const name = String(at(object, "metadata", "name"))
     if (!name.startsWith(namespace)) continue
-    await client.ask("DELETE", `/api/v1/nodes/${name}`)
+    await client.ask("DELETE", `${path}/${name}`)
     const freed = { metadata: { finalizers: null } }
-    await client.ask("PATCH", `/api/v1/nodes/${name}`, freed, "application/merge-patch+json")
+    await client.ask("PATCH", `${path}/${name}`, freed, "application/merge-patch+json")
   }
 }
 
@@ -133,12 +144,13 @@ export const model = (): Side => {
     const begun = post(prepared, NAMESPACES, named(namespace))
     memory.learn(begun.response.body)
     let cluster = begun.cluster
-    const opened: { readonly watch: Watch; readonly lines: Line[] }[] = []
+    const opened: { readonly watch: Watch; readonly lines: Line[]; readonly shape: Shape }[] = []
     const tell = (changes: readonly Change[]): void => {
-      for (const { watch, lines } of opened)
+      for (const { watch, lines, shape } of opened)
         for (const change of changes) {
           const line = watch.accepts(change)
-          if (line !== undefined) lines.push(line)
+          const told = line && shape(line)
+          if (told !== undefined) lines.push(told)
         }
     }
     return {
@@ -147,18 +159,22 @@ export const model = (): Side => {
         const answer = answered(cluster, request)
         cluster = answer.cluster
         tell(answer.changes)
-        const { code, body } = answer.response
+        const { code, body } = formed(cluster, request, answer.response, NOW)
         const plain = body === undefined ? body : (JSON.parse(JSON.stringify(body)) as unknown)
         memory.learn(plain)
         return Promise.resolve({ code, body: plain })
       },
-      watch: ({ watched, query }) => {
+      watch: ({ watched, query, accept }) => {
         const path = memory.meant(watched)
-        const asked = requested({ method: "GET", path, query: memory.meant({ ...query, watch: "true" }) })
+        const own = { method: "GET", path, query: memory.meant({ ...query, watch: "true" }) } as const
+        const asked = requested(accept === undefined ? own : { ...own, accept })
         const answer = Model.watch(cluster, asked)
         if (answer._tag === "Refused")
           return Promise.reject(new Error(`the model refuses a watch: ${JSON.stringify(answer.response)}`))
-        opened.push({ watch: answer.watch, lines: [...answer.watch.initial] })
+        const lines = formedLines(asked, answer.watch)
+        const shape: Shape = (line) => lines(line, NOW)
+        const initial = answer.watch.initial.flatMap((line) => shape(line) ?? [])
+        opened.push({ watch: answer.watch, lines: initial, shape })
         return Promise.resolve()
       },
       lines: () => Promise.resolve(opened.map(({ lines }) => JSON.parse(JSON.stringify(lines)) as Line[])),
@@ -167,12 +183,15 @@ export const model = (): Side => {
   }
 }
 
-const requested = ({ method, path, query, contentType, body }: Ask): Request => ({
+type Shape = (line: WatchLine) => WatchLine | undefined
+
+const requested = ({ method, path, query, contentType, body, accept }: Ask): Request => ({
   method,
   path,
   query: query ?? {},
   contentType: contentType ?? (body === undefined ? undefined : "application/json"),
   body,
+  accept,
   at: NOW
 })
 

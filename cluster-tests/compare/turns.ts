@@ -12,12 +12,15 @@ export interface Ask {
   readonly query?: Readonly<Record<string, string>>
   readonly contentType?: string
   readonly body?: unknown
+  /** absent: JSON of the object itself */
+  readonly accept?: string
 }
 
 /** A watch that stays open until the end of the sequence, when its lines are compared. */
 export interface Watching {
   readonly watched: string
   readonly query: Readonly<Record<string, string>>
+  readonly accept?: string
   /** what to create at the end, so that the last line is known */
   readonly marker: Ask
 }

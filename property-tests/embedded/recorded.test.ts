@@ -35,7 +35,6 @@ const ASIDE: readonly Aside[] = [
   ),
   aside("workloads", /volumeClaimTemplates|two of them/, MESSAGE, "shows the value as a Go struct"),
   aside("other-kinds", /a bound pod can't move/, MESSAGE, "ends with a difference of Go structs"),
-  aside("other-kinds", /the same event in the other group/, /./, "events.k8s.io is not served"),
   aside("crd", /a rule that doesn't compile/, /./, "rules are compiled when they are first used"),
   aside(
     "crd",

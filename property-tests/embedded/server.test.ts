@@ -221,6 +221,45 @@ describe("a watch", () => {
       watch.close()
     }))
 
+  it.each(["/api/v1/namespaces/default/events", "/apis/events.k8s.io/v1/namespaces/default/events"])(
+    "takes no protobuf at %s",
+    (path) =>
+      serving(QUIET, async ({ url }) => {
+        const answer = await ask(url, "POST", path, "k8s\0", {
+          "content-type": "application/vnd.kubernetes.protobuf"
+        })
+        expect(answer).toMatchObject({ code: 415, body: { reason: "UnsupportedMediaType" } })
+      })
+  )
+
+  it("of metadata tells metadata, up to the bookmark that ends the initial events", () =>
+    serving(QUIET, async ({ url, request }) => {
+      created(request, "a", "x")
+      const query =
+        "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
+      const watch = await opened(url, `${CONFIG_MAPS}?${query}`, partial("PartialObjectMetadata"))
+      const [first, end] = [await watch.next(), await watch.next()]
+      expect([first.type, first.object.kind, first.object]).toEqual([
+        "ADDED",
+        "PartialObjectMetadata",
+        expect.not.objectContaining({ data: expect.anything() as unknown })
+      ])
+      expect(end).toMatchObject({
+        type: "BOOKMARK",
+        object: { metadata: { annotations: { "k8s.io/initial-events-end": "true" } } }
+      })
+      watch.close()
+    }))
+
+  it("asked for as a list of metadata ends without a line", () =>
+    serving(QUIET, async ({ url, request }) => {
+      created(request, "a")
+      const answer = await fetch(`${url}${CONFIG_MAPS}?watch=1`, {
+        headers: { accept: partial("PartialObjectMetadataList") }
+      })
+      expect([answer.status, await answer.text()]).toEqual([200, ""])
+    }))
+
   it("begun before what is remembered gets 410", () =>
     serving({ ...QUIET, history: 10 }, async ({ url, request }) => {
       for (let count = 0; count < 30; count++) created(request, `c${count}`)
@@ -264,6 +303,8 @@ describe("understood", () => {
     expect(understood("", "application/json")).toEqual({ _tag: "Read", value: undefined })
   })
 })
+
+const partial = (form: string): string => `application/json;as=${form};g=meta.k8s.io;v=v1`
 
 /** A cluster in which nothing moves by itself. */
 const QUIET: Options = { port: 0, controllers: controllers([]) }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import type { Column, Resource } from "../../src/embedded/cluster.ts"
-import { formatOf, lineShaper, shaped, type Shape } from "../../src/embedded/table.ts"
+import { formOf, lineShaper, shaped, type Shape } from "../../src/embedded/table.ts"
 // Objects of a real API server (1.37) beside the table that it made of them at that moment.
 import recorded from "./tables.json" with { type: "json" }
 
@@ -79,23 +79,64 @@ describe("a Table", () => {
 })
 
 describe("metadata alone", () => {
-  it("of a list is a list", () => {
-    expect(shaped(shapeOf(GRIDS, "Metadata"), { metadata: { resourceVersion: "7" }, items: [GRID] })).toEqual(
-      {
-        kind: "PartialObjectMetadataList",
-        apiVersion: "meta.k8s.io/v1",
-        metadata: { resourceVersion: "7" },
-        items: [{ kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata: GRID.metadata }]
-      }
-    )
+  const list = { metadata: { continue: "", resourceVersion: "7" }, items: [GRID] }
+  const [one, all] = ["PartialObjectMetadata", "PartialObjectMetadataList"] as const
+
+  it.each(["v1", "v1beta1"])("of a list is a list, of the version that was asked for (%s)", (version) => {
+    expect(shaped({ ...shapeOf(GRIDS, all), version }, list)).toEqual({
+      kind: all,
+      apiVersion: `meta.k8s.io/${version}`,
+      metadata: { resourceVersion: "7" },
+      items: [{ kind: one, apiVersion: `meta.k8s.io/${version}`, metadata: GRID.metadata }]
+    })
+  })
+
+  it("keeps what is to be continued", () => {
+    const metadata = { resourceVersion: "7", continue: "t", remainingItemCount: 3 }
+    expect(shaped(shapeOf(GRIDS, all), { ...list, metadata })).toMatchObject({ metadata })
+  })
+
+  it("of no object is null, as the API server writes it", () => {
+    expect(shaped(shapeOf(GRIDS, all), { ...list, items: [] })).toMatchObject({ items: null })
+  })
+
+  it.each([
+    [
+      one,
+      { ...resource("apps", "deployments"), listKind: "DeploymentList" },
+      list,
+      "a list (*apps.DeploymentList)"
+    ],
+    [all, { ...resource("", "pods"), kind: "Pod" }, GRID, "not a list (*core.Pod)"],
+    [all, { ...resource("events.k8s.io", "events"), kind: "Event" }, GRID, "not a list (*core.Event)"],
+    [one, GRIDS, list, "a list (*unstructured.UnstructuredList)"]
+  ] as const)("asked for as %s is refused where it doesn't fit", (format, kind, body, what) => {
+    expect(shaped(shapeOf(kind, format), body)).toMatchObject({
+      kind: "Status",
+      code: 406,
+      reason: "NotAcceptable",
+      message: `you requested ${format}, but the requested object is ${what}`
+    })
+  })
+})
+
+describe("metadata of a list", () => {
+  it("asked for of one custom object is what the server fails at", () => {
+    expect(shaped(shapeOf(GRIDS, "PartialObjectMetadataList"), GRID)).toMatchObject({
+      code: 500,
+      message: "content is not a list"
+    })
   })
 })
 
 describe("a Status", () => {
-  it.each(["Table", "Metadata"] as const)("stays as it is where a %s was asked for", (format) => {
-    const status = { kind: "Status", apiVersion: "v1", code: 404 }
-    expect(shaped(shapeOf(GRIDS, format), status)).toBe(status)
-  })
+  it.each(["Table", "PartialObjectMetadata", "PartialObjectMetadataList"] as const)(
+    "stays as it is where a %s was asked for",
+    (format) => {
+      const status = { kind: "Status", apiVersion: "v1", code: 404 }
+      expect(shaped(shapeOf(GRIDS, format), status)).toBe(status)
+    }
+  )
 })
 
 describe("the lines of a watch", () => {
@@ -104,11 +145,30 @@ describe("the lines of a watch", () => {
     const lines = (["ADDED", "MODIFIED", "BOOKMARK"] as const).map((type) =>
       shape({ type, object: GRID }, NOON)
     )
-    const tables = lines.map((line) => line.object as Table)
-    expect(lines.map((line) => line.type)).toEqual(["ADDED", "MODIFIED", "BOOKMARK"])
+    const tables = lines.map((line) => line?.object as Table)
+    expect(lines.map((line) => line?.type)).toEqual(["ADDED", "MODIFIED", "BOOKMARK"])
     expect(tables.map((table) => table.columnDefinitions?.length)).toEqual([3, undefined, undefined])
     expect(tables.map((table) => table.rows.length)).toEqual([1, 1, 0])
     expect(tables.map((table) => table.metadata)).toEqual(Array(3).fill({ resourceVersion: "9" }))
+  })
+
+  it("have a row for the bookmark that ends the initial events, which says so", () => {
+    const metadata = { resourceVersion: "9", annotations: { "k8s.io/initial-events-end": "true" } }
+    const line = { type: "BOOKMARK", object: { ...GRID, metadata } } as const
+    const told = lineShaper({ ...shapeOf(GRIDS, "Table"), include: "None" })(line, NOON)
+    expect((told?.object as Table | undefined)?.rows[0]?.object).toMatchObject({
+      kind: "PartialObjectMetadata",
+      metadata
+    })
+  })
+
+  it("are of one object each: as a list none can be told", () => {
+    const line = { type: "ADDED", object: GRID } as const
+    expect(lineShaper(shapeOf(GRIDS, "PartialObjectMetadataList"))(line, NOON)).toBeUndefined()
+    expect(lineShaper(shapeOf(GRIDS, "PartialObjectMetadata"))(line, NOON)).toEqual({
+      type: "ADDED",
+      object: { kind: "PartialObjectMetadata", apiVersion: "meta.k8s.io/v1", metadata: GRID.metadata }
+    })
   })
 
   it("leave an error alone", () => {
@@ -117,7 +177,7 @@ describe("the lines of a watch", () => {
   })
 })
 
-describe("formatOf", () => {
+describe("formOf", () => {
   it.each([
     [undefined, "Object"],
     ["", "Object"],
@@ -127,12 +187,14 @@ describe("formatOf", () => {
     ["application/json;as=Table;g=meta.k8s.io;v=v1beta1", "Table"],
     ["application/json;as=Table;v=v2;g=meta.k8s.io, application/json", "Object"],
     ["application/vnd.kubernetes.protobuf,application/json", "Object"],
-    ["application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io", "Metadata"],
-    ["application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io", "Metadata"],
+    ["application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io", "PartialObjectMetadata"],
+    ["application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io", "PartialObjectMetadataList"],
+    ["application/json;as=PartialObjectMetadataMap;v=v1;g=meta.k8s.io", undefined],
+    ["application/json;as=PartialObjectMetadataList", undefined],
     ["application/vnd.kubernetes.protobuf", undefined],
     ["application/json;as=Other;v=v1;g=meta.k8s.io", undefined]
   ])("of %s is %s", (accept, format) => {
-    expect(formatOf(accept)).toBe(format)
+    expect(formOf(accept)?.format).toBe(format)
   })
 })
 
@@ -150,6 +212,7 @@ const NOON = Date.parse("2026-11-29T12:00:00Z")
 
 const shapeOf = (kind: Resource, format: Shape["format"], at = NOON): Shape => ({
   format,
+  version: "v1",
   resource: kind,
   include: "Metadata",
   at

@@ -26,6 +26,7 @@ const documents: readonly (readonly [file: string, kinds: readonly string[]])[] 
   ["discovery.k8s.io.v1.json", ["EndpointSlice"]],
   ["coordination.k8s.io.v1.json", ["Lease"]],
   ["events.k8s.io.v1.json", ["Event"]],
+  ["networking.k8s.io.v1.json", ["ServiceCIDR"]],
   ["apiextensions.k8s.io.v1.json", ["CustomResourceDefinition"]]
 ]
 

@@ -302,6 +302,10 @@ const PRINTERS: ReadonlyMap<string, Print> = new Map<string, Print>([
     "coordination.k8s.io/leases",
     ({ object, name, age }) => [name, text(object, "spec", "holderIdentity"), age]
   ],
+  [
+    "networking.k8s.io/servicecidrs",
+    ({ object, name, age }) => [name, words(object, "spec", "cidrs").join(","), age]
+  ],
   ["apiextensions.k8s.io/customresourcedefinitions", definitions]
 ])
 

@@ -73,6 +73,7 @@ const checkUid = (call: Call, object: Obj, existing: Obj | undefined): void => {
 const keptUnder = ({ strategy: { resource, apiVersion } }: Call): readonly string[] => {
   const { group, kind, plural } = resource
   if (kind === "Service" && group === "") return ["services", "specs"]
+  if (kind === "Endpoints" && group === "") return ["services", "endpoints"]
   if (kind === "Node" && group === "") return ["minions"]
   return group === "" || isBuiltIn(kind, apiVersion) ? [plural] : [group, plural]
 }

@@ -37,6 +37,7 @@ export type ControllerName =
   | "scheduler"
   | "kubelet"
   | "slices"
+  | "endpoints"
   | "namespaces"
   | "instant"
 

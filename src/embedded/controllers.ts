@@ -8,6 +8,7 @@ import type { Change, Cluster, Request } from "./cluster.ts"
 import { collector } from "./collector.ts"
 import type { Concern, Controller, ControllerName } from "./controller.ts"
 import { deployments } from "./deployments.ts"
+import { endpoints } from "./endpoints.ts"
 import { instant } from "./instant.ts"
 import { kubelet } from "./kubelet.ts"
 import { afterChanges, lookup, type Lookup } from "./lookup.ts"
@@ -58,6 +59,7 @@ export const controllers = (
     scheduler,
     kubelet(podStartDelay),
     slices,
+    endpoints,
     instant
   ].filter(({ name }) => names.includes(name))
 
@@ -216,7 +218,8 @@ const ALL: readonly ControllerName[] = [
   "statefulsets",
   "scheduler",
   "kubelet",
-  "slices"
+  "slices",
+  "endpoints"
 ]
 
 /** More steps than any settled world needs: a bound against controllers that would undo each other for ever. */

@@ -7,10 +7,13 @@ import { LIMIT, read } from "./body.ts"
 import type { Response } from "./cluster.ts"
 import { document } from "./discovery.ts"
 import type { Engine, Question } from "./engine.ts"
+import { formed, formedLines } from "./formed.ts"
 import { find, resources } from "./model.ts"
 import * as Status from "./status.ts"
-import { formatOf, lineShaper, shaped, type Format, type Include } from "./table.ts"
+import { keyOfResource } from "./store.ts"
+import { formOf } from "./table.ts"
 import { isWatch, targetOf } from "./verbs.ts"
+import { deprecation } from "./warnings.ts"
 import { WatchStream, type Pace } from "./watching.ts"
 
 export class Desk {
@@ -68,41 +71,31 @@ export class Desk {
     question: Question,
     problem: string | undefined
   ): void {
-    const format = formatOf(question.accept)
-    const target = targetOf(question.path)
-    const resource = target && find(this.#engine.cluster(), target.group, target.version, target.plural)
-    if (format === undefined) {
+    if (formOf(question.accept) === undefined) {
       send(request, response, Status.notAcceptable(question.accept))
       return
     }
-    const include = includeOf(question.query["includeObject"])
     if (question.method === "GET" && isWatch(question.query)) {
-      this.#watch(request, response, question, { format, include })
+      this.#watch(request, response, question)
       return
     }
-    const answer = explained(this.#engine.request(question), problem)
-    const plainly = resource === undefined || target?.subresource === "scale" || answer.code >= 400
-    const body = plainly
-      ? answer.body
-      : shaped({ format, include, resource, at: this.#engine.now() }, answer.body)
-    send(request, response, { ...answer, body })
+    send(request, response, this.#formed(question, explained(this.#engine.request(question), problem)))
   }
 
-  #watch(
-    request: IncomingMessage,
-    response: ServerResponse,
-    question: Question,
-    form: { readonly format: Format; readonly include: Include }
-  ): void {
+  #formed(question: Question, answer: Response): Response {
+    return formed(this.#engine.cluster(), question, answer, this.#engine.now())
+  }
+
+  #watch(request: IncomingMessage, response: ServerResponse, question: Question): void {
     const answer = this.#engine.watch(question)
     if (answer._tag === "Refused") {
-      send(request, response, answer.response)
+      send(request, response, this.#formed(question, answer.response))
       return
     }
     const { watch } = answer
-    const shape = lineShaper({ ...form, resource: watch.resource })
+    const shape = formedLines(question, watch)
     const stream = new WatchStream(response, watch, (line) => shape(line, this.#engine.now()), this.#pace)
-    const silence = this.#engine.listen(`${watch.resource.group}/${watch.resource.plural}`, (change) => {
+    const silence = this.#engine.listen(keyOfResource(watch.resource), (change) => {
       stream.tell(change)
     })
     const bookmarks = setInterval(() => {
@@ -120,7 +113,7 @@ export class Desk {
       clearInterval(bookmarks)
       clearTimeout(timeout)
     })
-    stream.open()
+    stream.open(deprecation(question))
   }
 }
 
@@ -175,9 +168,6 @@ const explained = (answer: Response, problem: string | undefined): Response => {
   if (problem === undefined || answer.code !== 400 || typeof body?.message !== "string") return answer
   return { ...answer, body: { ...body, message: `${body.message}: ${problem}` } }
 }
-
-const includeOf = (value: string | undefined): Include =>
-  value === "Object" || value === "None" ? value : "Metadata"
 
 const HEALTH = /^\/(?:healthz|livez|readyz)(?:\/|$)/
 

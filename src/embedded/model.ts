@@ -3,7 +3,8 @@
  *
  * Its answers are compared with those of a real server, recorded ones and request by request. The whole list of what
  * isn't, or what the generators of cluster-tests/compare leave out, and is given as its sources say or not at all:
- * 1. a key that stands twice in JSON, versions of a custom kind beyond their name, events.k8s.io, dual-stack Services;
+ * 1. a key that stands twice in JSON, versions of a custom kind beyond their name, dual-stack Services, slices made of Endpoints
+ *    that a user wrote, who owns the fields of an Event written through events.k8s.io;
  * 2. rules of pod specs beyond names, images, ports, environment, mounts, probes, resources; most warnings of volumes;
  * 3. rules of a CustomResourceDefinition beyond its name and the types of its fields, integer arithmetic in CEL;
  * 4. what messages quote as Go values: volumeClaimTemplates, two ports of one number, bad strategic merge patches;
@@ -12,6 +13,7 @@
  * 7. what a real server fails at: a status that makes a Service, a revision beside background deletion, an object as the
  *    whole of a JSON patch; and what stands in the aside.ts of the comparison.
  */
+import { beginning } from "./beginning.ts"
 import * as Changes from "./changes.ts"
 import {
   keyOf,
@@ -24,6 +26,7 @@ import {
   type Watch
 } from "./cluster.ts"
 import * as Deletes from "./deletes.ts"
+import { isNewer, newer, newerWatch, older } from "./eventforms.ts"
 import { listAt, text, withAt, type Obj } from "./json.ts"
 import { patchOf, type Strictness } from "./patching.ts"
 import * as Reads from "./reads.ts"
@@ -35,6 +38,7 @@ import { Refusal } from "./status.ts"
 import * as Store from "./store.ts"
 import { strategyOf } from "./strategy.ts"
 import { targetOf, type Target } from "./verbs.ts"
+import { deprecated } from "./warnings.ts"
 import { gone, replace, type Call, type Outcome } from "./writes.ts"
 
 export interface Step {
@@ -54,27 +58,24 @@ const NOTHING: Cluster = {
   ports: Sorted.none
 }
 
-/** A cluster as it is right after its start: the system namespaces and the service of the API server. */
-export const start = (time: number): Cluster => {
-  const post = (cluster: Cluster, path: string, body: unknown): Cluster =>
-    step(cluster, { method: "POST", path, query: {}, userAgent: "kube-apiserver", body, at: time }).cluster
-  const namespaces = ["default", "kube-system", "kube-public", "kube-node-lease"]
-  const named = namespaces.reduce(
-    (cluster, name) => post(cluster, "/api/v1/namespaces", { metadata: { name } }),
+/** A cluster as it is right after its start: system namespaces, the service of the API server, its range of addresses. */
+export const start = (time: number): Cluster =>
+  beginning(time).reduce(
+    (cluster, asked) => step(cluster, { ...asked, userAgent: "kube-apiserver", at: time }).cluster,
     NOTHING
   )
-  return post(named, "/api/v1/namespaces/default/services", {
-    metadata: { name: "kubernetes", labels: { component: "apiserver", provider: "kubernetes" } },
-    spec: { clusterIP: "10.96.0.1", ports: [{ name: "https", port: 443, targetPort: 6443 }] }
-  })
-}
 
 /** The answer to one request, everything but watches, and the cluster after it. */
-export const step = (cluster: Cluster, request: Request): Step =>
-  refusing(
-    () => answered(cluster, request),
+export const step = (cluster: Cluster, request: Request): Step => {
+  const made = refusing<Step>(
+    () => (isNewer(request) ? asNewer(answered(cluster, older(request))) : answered(cluster, request)),
     (response) => ({ cluster, response, changes: [] })
   )
+  const response = deprecated(request, made.response)
+  return response === made.response ? made : { ...made, response }
+}
+
+const asNewer = (outcome: Outcome): Outcome => ({ ...outcome, response: newer(outcome.response) })
 
 const refusing = <A>(run: () => A, refused: (response: Response) => A): A => {
   try {
@@ -340,10 +341,11 @@ export const watch = (
     () => {
       const { resource, target } = aimOf(cluster, request)
       if (target.name !== undefined) return { _tag: "Refused", response: step(cluster, request).response }
-      const scope = { resource, namespace: target.namespace, query: request.query }
-      return { _tag: "Watch", watch: Reads.watch(cluster, scope) }
+      const { query } = isNewer(request) ? older(request) : request
+      const opened = Reads.watch(cluster, { resource, namespace: target.namespace, query })
+      return { _tag: "Watch", watch: isNewer(request) ? newerWatch(opened) : opened }
     },
-    (response) => ({ _tag: "Refused", response })
+    (response) => ({ _tag: "Refused", response: deprecated(request, response) })
   )
 
 /** Every kind that is served, built-in ones first. */

@@ -10,6 +10,7 @@ import * as Status from "./status.ts"
 import { Refusal } from "./status.ts"
 import * as Store from "./store.ts"
 import { strategyOf } from "./strategy.ts"
+import { isSet } from "./verbs.ts"
 
 /** Which objects of a resource a request is about. */
 interface Scope {
@@ -109,20 +110,26 @@ const token = (revision: number, start: string): string =>
   Buffer.from(JSON.stringify({ v: "meta.k8s.io/v1", rv: revision, start })).toString("base64url")
 
 const checkMatch = (query: Request["query"]): void => {
-  const match = query["resourceVersionMatch"]
+  const match = query["resourceVersionMatch"] ?? ""
   const asked = query["resourceVersion"] ?? ""
-  if (match !== undefined && asked === "") {
-    const why = "resourceVersionMatch is forbidden unless resourceVersion is provided"
-    throw invalidOptions(Status.forbiddenField("resourceVersionMatch", why))
+  const problems: Status.Problem[] = []
+  const forbidden = (why: string): void => {
+    problems.push(Status.forbiddenField("resourceVersionMatch", why))
   }
-  if (match !== undefined && match !== "Exact" && match !== "NotOlderThan") {
-    throw invalidOptions(Status.unsupported("resourceVersionMatch", match, ["Exact", "NotOlderThan", ""]))
+  if (match !== "") {
+    if (asked === "") forbidden("resourceVersionMatch is forbidden unless resourceVersion is provided")
+    if (query["continue"]) forbidden(NOT_CONTINUED)
+    if (match !== "Exact" && match !== "NotOlderThan")
+      problems.push(Status.unsupported("resourceVersionMatch", match, ["Exact", "NotOlderThan", ""]))
+    if (match === "Exact" && asked === "0")
+      forbidden('resourceVersionMatch "exact" is forbidden for resourceVersion "0"')
   }
-  if (match === "Exact" && asked === "0") {
-    const why = 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
-    throw invalidOptions(Status.forbiddenField("resourceVersionMatch", why))
-  }
+  if (query["sendInitialEvents"] !== undefined)
+    problems.push(Status.forbiddenField("sendInitialEvents", "sendInitialEvents is forbidden for list"))
+  if (problems.length > 0) throw invalidOptions(...problems)
 }
+
+const NOT_CONTINUED = "resourceVersionMatch is forbidden when continue is provided"
 
 const pageOf = (cluster: Cluster, { resource, query }: Scope, limit: number): Page => {
   const now = Store.objectsOf(cluster, Store.keyOfResource(resource))
@@ -192,7 +199,7 @@ const nameOf = ({ metadata: { namespace, name } }: KubeObject): string =>
 /** A watch on a resource, with the lines that it begins with. */
 export const watch = (cluster: Cluster, scope: Scope): Watch => {
   const { query, resource } = scope
-  const wanted = query["sendInitialEvents"] === "true"
+  const wanted = isSet(query, "sendInitialEvents")
   const accepts = filterOf(scope, () => checkInitial(query))
   const asked = query["resourceVersion"] ?? ""
   const revision = revisionOf(asked, Status.internal)
@@ -202,7 +209,7 @@ export const watch = (cluster: Cluster, scope: Scope): Watch => {
   return {
     resource,
     initial: initialLines(cluster, scope, accepts, told, revision, wanted),
-    bookmarks: query["allowWatchBookmarks"] === "true",
+    bookmarks: isSet(query, "allowWatchBookmarks"),
     timeoutSeconds: seconds > 0 ? seconds : undefined,
     accepts: (change) => (change.revision > from ? told(change) : undefined),
     bookmark: (current) => bookmarkOf(resource, current, false)
@@ -210,20 +217,21 @@ export const watch = (cluster: Cluster, scope: Scope): Watch => {
 }
 
 const checkInitial = (query: Request["query"]): void => {
-  const match = query["resourceVersionMatch"]
-  if (query["sendInitialEvents"] === undefined) {
-    if (match !== undefined) {
-      const why = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
-      throw invalidOptions(Status.forbiddenField("resourceVersionMatch", why))
-    }
-    return
+  const match = query["resourceVersionMatch"] ?? ""
+  const problems: Status.Problem[] = []
+  const forbidden = (why: string): void => {
+    problems.push(Status.forbiddenField("resourceVersionMatch", why))
   }
-  if (match !== "NotOlderThan") {
-    const why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
-    const wrong =
-      match === undefined ? [] : [Status.unsupported("resourceVersionMatch", match, ["NotOlderThan"])]
-    throw invalidOptions(Status.forbiddenField("resourceVersionMatch", why), ...wrong)
+  const sends = query["sendInitialEvents"] !== undefined
+  if (sends && match !== "NotOlderThan")
+    forbidden("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan")
+  if (match !== "") {
+    if (!sends) forbidden("resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided")
+    if (match !== "NotOlderThan")
+      problems.push(Status.unsupported("resourceVersionMatch", match, ["NotOlderThan"]))
+    if (query["continue"]) forbidden(NOT_CONTINUED)
   }
+  if (problems.length > 0) throw invalidOptions(...problems)
 }
 
 type Told = (change: Change) => WatchLine | undefined
@@ -251,10 +259,10 @@ const initialLines = (
   wanted: boolean
 ): readonly WatchLine[] => {
   const lines: WatchLine[] = []
-  const skips = query["sendInitialEvents"] === "false"
-  if (wanted && revision > cluster.revision) {
-    throw new Refusal(Status.tooLargeVersion(revision, cluster.revision))
-  }
+  const skips = query["sendInitialEvents"] !== undefined && !wanted
+  // the real server waits for it some seconds, which here would be in vain
+  if (wanted && revision > cluster.revision)
+    return [{ type: "ERROR", object: Status.tooLargeVersion(revision, cluster.revision).body }]
   if (wanted || (revision === 0 && !skips)) {
     const prefix = namespace === undefined ? "" : `${namespace}/`
     for (const [key, object] of Sorted.from(
@@ -264,7 +272,7 @@ const initialLines = (
       if (prefix !== "" && !key.startsWith(prefix)) break
       if (accepts(object)) lines.push({ type: "ADDED", object })
     }
-    if (wanted && query["allowWatchBookmarks"] === "true")
+    if (wanted && isSet(query, "allowWatchBookmarks"))
       lines.push(bookmarkOf(resource, cluster.revision, true))
     return lines
   }

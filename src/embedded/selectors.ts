@@ -183,10 +183,12 @@ export const fieldSelector = (
   terms: readonly Term[]
 ): ((object: unknown) => boolean) | Unread => {
   const own = FIELDS[resource]
-  const known = ["metadata.name", ...(namespaced ? ["metadata.namespace"] : []), ...(own ?? [])]
+  // kinds that say nothing of their fields have both, also where they have no namespace
+  const plain = own === undefined && KNOWN.has(resource)
+  const known = ["metadata.name", ...(namespaced || plain ? ["metadata.namespace"] : []), ...(own ?? [])]
   const unknown = terms.find(({ field }) => !known.includes(field))?.field
   if (unknown !== undefined) {
-    if (own !== undefined || !KNOWN.has(resource)) return { problem: `field label not supported: ${unknown}` }
+    if (!plain) return { problem: `field label not supported: ${unknown}` }
     const names = known.map((each) => JSON.stringify(each)).join(", ")
     return { problem: `${JSON.stringify(unknown)} is not a known field selector: only ${names}` }
   }

@@ -27,6 +27,12 @@ const kind = (
   custom: false
 })
 
+/** The newer group of events, which are kept once, as the core group has them. */
+export const EVENTS = "events.k8s.io"
+
+/** The group as which a kind is kept. */
+export const homeOf = (group: string): string => (group === EVENTS ? "" : group)
+
 export const BUILT_IN: readonly Resource[] = [
   kind("", "v1", "configmaps", "ConfigMap", ["cm"]),
   kind("", "v1", "endpoints", "Endpoints", ["ep"]),
@@ -42,7 +48,9 @@ export const BUILT_IN: readonly Resource[] = [
   kind("apps", "v1", "deployments", "Deployment", ["deploy"], "status", "scale", "all"),
   kind("apps", "v1", "replicasets", "ReplicaSet", ["rs"], "status", "scale", "all"),
   kind("apps", "v1", "statefulsets", "StatefulSet", ["sts"], "status", "scale", "all"),
+  kind(EVENTS, "v1", "events", "Event", ["ev"]),
   kind("discovery.k8s.io", "v1", "endpointslices", "EndpointSlice", []),
+  kind("networking.k8s.io", "v1", "servicecidrs", "ServiceCIDR", [], "cluster", "status"),
   kind("coordination.k8s.io", "v1", "leases", "Lease", []),
   {
     ...kind(

@@ -7,6 +7,7 @@
 import type { StringMap } from "../core/kube.ts"
 import type { Change, Request } from "./cluster.ts"
 import { nothing, type Act, type Concern, type Controller } from "./controller.ts"
+import { byHash } from "./fnv.ts"
 import { same } from "./hash.ts"
 import {
   controlledBy,
@@ -29,8 +30,19 @@ import {
   slicesOf,
   type Lookup
 } from "./lookup.ts"
-import { list } from "./model.ts"
 import { create, remove, replace } from "./requests.ts"
+import {
+  addressesOf,
+  concernedBy,
+  hostnameOf,
+  isOver,
+  portsOf,
+  selectorOf,
+  servicesOf,
+  triggerOf,
+  withTrigger,
+  type Shown
+} from "./selected.ts"
 
 export const slices: Controller = {
   name: "slices",
@@ -42,17 +54,13 @@ export const slices: Controller = {
 }
 
 const concerns = (look: Lookup, change: Change): readonly Concern[] => {
-  const { resource, type, object, before } = change
+  const { resource, object, before } = change
   if (resource === "/services") return [{ key: keyOfObject(object) }]
   if (resource === "discovery.k8s.io/endpointslices") {
     const name = valueOf(object.metadata.labels, SERVICE_NAME)
     return name === undefined ? [] : [{ key: `${object.metadata.namespace}/${name}` }]
   }
-  if (resource === "/pods") {
-    const old = before as Pod | undefined
-    const now = type === "DELETED" ? undefined : (object as Pod)
-    return old && now && same(trace(old), trace(now)) ? [] : servicesOf(look, [old, now])
-  }
+  if (resource === "/pods") return concernedBy(look, change)
   if (
     resource !== "/nodes" ||
     (before && valueOf(before.metadata.labels, ZONE) === valueOf(object.metadata.labels, ZONE))
@@ -60,32 +68,6 @@ const concerns = (look: Lookup, change: Change): readonly Concern[] => {
     return []
   }
   return servicesOf(look, podsOn(look, object.metadata.name))
-}
-
-/** All of a pod that an endpoint shows or depends on. */
-const trace = (pod: Pod): unknown => [
-  pod.metadata.labels,
-  pod.metadata.deletionTimestamp,
-  pod.spec.nodeName,
-  pod.status?.podIP,
-  pod.status?.phase,
-  isReady(pod)
-]
-
-const servicesOf = (look: Lookup, pods: readonly (Pod | undefined)[]): readonly Concern[] => {
-  const keys = new Set<string>()
-  for (const pod of pods) {
-    if (pod === undefined) continue
-    for (const service of list(
-      look.cluster,
-      "/services",
-      pod.metadata.namespace ?? ""
-    ) as readonly Service[]) {
-      const selector = selectorOf(service)
-      if (selector !== undefined && isLabelled(pod, selector)) keys.add(keyOfObject(service))
-    }
-  }
-  return [...keys].map((key) => ({ key }))
 }
 
 const act = (look: Lookup, service: Service, at: number): Act => {
@@ -97,12 +79,25 @@ const act = (look: Lookup, service: Service, at: number): Act => {
     (slice) => controllerOf(slice)?.uid === service.metadata.uid && !slice.metadata.deletionTimestamp
   )
   const foreign = existing.filter((slice) => !families.includes(slice.addressType))
+  const now = pods.filter(isShown).map((pod): Shown => [pod, isReady(pod)])
+  const trigger = triggerOf(service, now, existing.length > 0 ? shown(existing) : undefined)
   const requests = families.flatMap((family) => {
     const ofFamily = existing.filter((slice) => slice.addressType === family)
-    return written(service, fits(groupsOf(look, service, pods, family), ofFamily), family, at)
+    const fitting = fits(groupsOf(look, service, pods, family), ofFamily)
+    return written(service, fitting, { family, trigger, at })
   })
   return { requests: [...requests, ...foreign.map((slice) => remove(AGENT, SLICES, slice, at))] }
 }
+
+const isShown = (pod: Pod): boolean => !isOver(pod) && (pod.status?.podIPs ?? []).length > 0
+
+/** Which pods are shown, and whether as serving. */
+const shown = (all: readonly EndpointSlice[]): ReadonlyMap<string, boolean> =>
+  new Map(
+    all
+      .flatMap(({ endpoints }) => endpoints ?? [])
+      .map(({ targetRef, conditions }) => [String(targetRef?.["uid"]), conditions?.serving === true])
+  )
 
 interface Group {
   readonly ports: readonly EndpointPort[]
@@ -118,7 +113,7 @@ const groupsOf = (look: Lookup, service: Service, pods: readonly Pod[], family: 
   for (const pod of pods) {
     const endpoint = endpointOf(look, service, pod, family)
     if (endpoint === undefined) continue
-    const ports = portsOf(service, pod)
+    const ports = byHash(portsOf(service, pod), portText)
     const key = JSON.stringify(ports)
     const group = groups.get(key) ?? { ports, endpoints: [] }
     group.endpoints.push(endpoint)
@@ -128,23 +123,20 @@ const groupsOf = (look: Lookup, service: Service, pods: readonly Pod[], family: 
 }
 
 const endpointOf = (look: Lookup, service: Service, pod: Pod, family: string): Endpoint | undefined => {
-  const addresses = (pod.status?.podIPs ?? [])
-    .map(({ ip }) => ip)
-    .filter((ip) => ip.includes(":") === (family === "IPv6"))
-  if (addresses.length === 0 || pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed")
-    return undefined
+  const addresses = addressesOf(pod, family)
+  if (addresses.length === 0 || isOver(pod)) return undefined
   const serving = isReady(pod)
   const terminating = Boolean(pod.metadata.deletionTimestamp)
-  const nodeName = pod.spec.nodeName ?? undefined
+  const nodeName = pod.spec.nodeName || undefined
   const node =
     nodeName === undefined ? undefined : (objectAt(look, "/nodes", nodeName) as ClusterNode | undefined)
-  const zone = valueOf(node?.metadata.labels, ZONE)
+  const zone = valueOf(node?.metadata.labels, ZONE) || undefined
   const published = service.spec?.["publishNotReadyAddresses"] === true
-  const named = pod.spec.hostname && pod.spec.subdomain === service.metadata.name
+  const hostname = hostnameOf(pod, service)
   return {
-    addresses: addresses.slice(0, 1),
+    addresses,
     conditions: { ready: published || (serving && !terminating), serving, terminating },
-    ...(named && pod.spec.hostname ? { hostname: pod.spec.hostname } : {}),
+    ...(hostname === undefined ? {} : { hostname }),
     ...(nodeName === undefined ? {} : { nodeName }),
     targetRef: {
       kind: "Pod",
@@ -156,27 +148,9 @@ const endpointOf = (look: Lookup, service: Service, pod: Pod, family: string): E
   }
 }
 
-const portsOf = (service: Service, pod: Pod): readonly EndpointPort[] =>
-  (service.spec?.ports ?? []).flatMap((each) => {
-    const { name, port, targetPort, protocol = "TCP", appProtocol } = each as unknown as ServicePort
-    const number = numberOf(pod, targetPort ?? port, protocol)
-    return number === undefined
-      ? []
-      : [{ name: name ?? "", port: number, protocol, ...(appProtocol ? { appProtocol } : {}) }]
-  })
-
-/** A port's number: as it stands, or that of the container port of this name. */
-const numberOf = (pod: Pod, target: number | string, protocol: string): number | undefined => {
-  if (typeof target === "number") return target
-  if (/^\d+$/.test(target)) return Number(target)
-  for (const container of pod.spec.containers ?? []) {
-    const port = container.ports?.find(
-      (each) => each.name === target && (each.protocol ?? "TCP") === protocol
-    )
-    if (port !== undefined) return port.containerPort
-  }
-  return undefined
-}
+/** What Go's spew writes of a port, by a hash of which ports are ordered. */
+const portText = ({ name, protocol, port, appProtocol }: EndpointPort): string =>
+  `(v1.EndpointPort){Name:(*string)${name} Protocol:(*v1.Protocol)${protocol} Port:(*int32)${port} AppProtocol:(*string)${appProtocol ?? "<nil>"}}`
 
 /** What slices shall hold: those that stay, with their endpoints; those that are new; those that aren't needed. */
 interface Fit {
@@ -223,13 +197,16 @@ const fit = ({ ports, endpoints }: Group, existing: readonly EndpointSlice[]): F
   }
 }
 
+/** What is the same in all slices of a family that are written at once. */
+interface How {
+  readonly family: string
+  readonly trigger: string | undefined
+  readonly at: number
+}
+
 /** The writes: a slice that isn't needed becomes one that is new, before any is made or deleted. */
-const written = (
-  service: Service,
-  { kept, fresh, spare }: Fit,
-  family: string,
-  at: number
-): readonly Request[] => {
+const written = (service: Service, { kept, fresh, spare }: Fit, how: How): readonly Request[] => {
+  const { at } = how
   const labels = labelsOf(service)
   const reused = fresh.slice(0, spare.length).flatMap((group, place) => {
     const slice = spare[place]
@@ -239,13 +216,13 @@ const written = (
     ({ slice, endpoints }) => !same(slice.endpoints ?? [], endpoints) || !same(slice.metadata.labels, labels)
   )
   return [
-    ...[...stale, ...reused].map((each) => replace(AGENT, SLICES, changed(each.slice, each, labels, at), at)),
+    ...[...stale, ...reused].map((each) =>
+      replace(AGENT, SLICES, changed(each.slice, each, labels, how), at)
+    ),
     ...spare.slice(reused.length).map((slice) => remove(AGENT, SLICES, slice, at)),
     ...fresh
       .slice(reused.length)
-      .map((group) =>
-        create(AGENT, SLICES, service.metadata.namespace, sliceOf(service, family, group, at), at)
-      )
+      .map((group) => create(AGENT, SLICES, service.metadata.namespace, sliceOf(service, group, how), at))
   ]
 }
 
@@ -268,20 +245,21 @@ const changed = (
   slice: EndpointSlice,
   { ports, endpoints }: Group,
   labels: StringMap,
-  at: number
+  { trigger }: How
 ): EndpointSlice => {
-  const annotations = { ...slice.metadata.annotations, ...trigger(at) }
-  return { ...slice, metadata: { ...slice.metadata, labels, annotations }, endpoints, ports }
+  const annotations = withTrigger(slice.metadata.annotations, trigger)
+  const metadata = { ...slice.metadata, labels, ...(annotations && { annotations }) }
+  return { ...slice, metadata, endpoints, ports }
 }
 
-const sliceOf = (service: Service, family: string, { ports, endpoints }: Group, at: number): object => ({
+const sliceOf = (service: Service, { ports, endpoints }: Group, { family, trigger }: How): object => ({
   apiVersion: "discovery.k8s.io/v1",
   kind: "EndpointSlice",
   metadata: {
     generateName: `${service.metadata.name}-`,
     namespace: service.metadata.namespace,
     labels: labelsOf(service),
-    annotations: trigger(at),
+    annotations: withTrigger({}, trigger),
     ownerReferences: [controlledBy(service, "v1", "Service")]
   },
   addressType: family,
@@ -289,37 +267,20 @@ const sliceOf = (service: Service, family: string, { ports, endpoints }: Group, 
   ports
 })
 
-const labelsOf = (service: Service): StringMap => ({
-  ...service.metadata.labels,
-  "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io",
-  [SERVICE_NAME]: service.metadata.name,
-  ...(service.spec?.clusterIP === "None" ? { "service.kubernetes.io/headless": "" } : {})
-})
-
-const trigger = (at: number): StringMap => ({
-  "endpoints.kubernetes.io/last-change-trigger-time": new Date(at).toISOString().replace(/\.\d+Z$/, "Z")
-})
-
-/** Services without a selector, or that only name another host, have no pods of their own. */
-const selectorOf = (service: Service): StringMap | undefined => {
-  const selector = service.spec?.["selector"] as StringMap | null | undefined
-  if (!selector || Object.keys(selector).length === 0 || service.spec?.type === "ExternalName")
-    return undefined
-  return selector
-}
-
-const isLabelled = (pod: Pod, selector: StringMap): boolean =>
-  Object.entries(selector).every(([key, value]) => valueOf(pod.metadata.labels, key) === value)
-
-interface ServicePort {
-  readonly name?: string
-  readonly port: number
-  readonly targetPort?: number | string
-  readonly protocol?: string
-  readonly appProtocol?: string
+/** The labels of the Service, and what only the controller says. */
+const labelsOf = (service: Service): StringMap => {
+  const { [HEADLESS]: _, ...labels } = service.metadata.labels ?? {}
+  const address = service.spec?.clusterIP ?? ""
+  return {
+    ...labels,
+    "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io",
+    [SERVICE_NAME]: service.metadata.name,
+    ...(address === "" || address === "None" ? { [HEADLESS]: "" } : {})
+  }
 }
 
 const AGENT = "kube-controller-manager"
 const SLICES = "discovery.k8s.io/endpointslices"
+const HEADLESS = "service.kubernetes.io/headless"
 const ZONE = "topology.kubernetes.io/zone"
 const CAPACITY = 100

@@ -144,6 +144,9 @@ export const notAcceptable = (accept: string | undefined): Response =>
     {}
   )
 
+/** An object that can't be told in the form that was asked for. */
+export const notServedAs = (message: string): Response => failure(406, "NotAcceptable", message)
+
 /** A body of more bytes than the server reads. */
 export const tooLarge = (limit: number): Response =>
   failure(413, "RequestEntityTooLarge", `Request entity too large: limit is ${limit}`)

@@ -3,11 +3,12 @@
  */
 import { keyOf, type Change, type Cluster, type KubeObject, type Objects, type Resource } from "./cluster.ts"
 import { get, text, withAt, type Obj } from "./json.ts"
+import { homeOf } from "./served.ts"
 import * as Sorted from "./sorted.ts"
 
 /** Group and plural: what objects of all versions of a kind are kept under. */
 export const keyOfResource = ({ group, plural }: Pick<Resource, "group" | "plural">): string =>
-  `${group}/${plural}`
+  `${homeOf(group)}/${plural}`
 
 export const objectsOf = (cluster: Cluster, resource: string): Objects =>
   cluster.objects.get(resource) ?? Sorted.none

@@ -8,7 +8,7 @@ import { withDefaults } from "./defaults.ts"
 import { nothing, ofPaths, type FieldSet } from "./fieldset.ts"
 import { get, listAt, objAt, same, semantic, text, withAt, type Obj } from "./json.ts"
 import { anything, typeOfKind, typeOfSchema, type Type } from "./schema.ts"
-import { COUNTED } from "./served.ts"
+import { COUNTED, EVENTS, homeOf } from "./served.ts"
 import type { Problem } from "./status.ts"
 import { problemsOf, statusProblems } from "./validation.ts"
 
@@ -44,7 +44,8 @@ export const strategyOf = (resource: Resource): Strategy => {
   return strategy
 }
 
-const versionOf = ({ group, version }: Resource): string => (group === "" ? version : `${group}/${version}`)
+const versionOf = ({ group, version }: Pick<Resource, "group" | "version">): string =>
+  group === "" ? version : `${group}/${version}`
 
 const STATUS = ofPaths(["f:status"])
 const SPEC = ofPaths(["f:spec"])
@@ -57,9 +58,11 @@ const SPEC_AND_OWNERS = ofPaths(
 const SPEC_AND_META = ofPaths(["f:spec"], ["f:metadata"])
 
 const builtInStrategy = (resource: Resource): Strategy => {
-  const { group, version, kind } = resource
+  const { version, kind } = resource
+  const group = homeOf(resource.group)
   const type = typeOfKind(group, version, kind) ?? anything
-  const apiVersion = versionOf(resource)
+  const apiVersion = versionOf({ group, version })
+  const rules = resource.group === EVENTS ? "StrictEvent" : kind
   const head = { apiVersion, kind }
   const read: Strategy["read"] = (given) => {
     const made = decoded(type, given)
@@ -77,6 +80,7 @@ const builtInStrategy = (resource: Resource): Strategy => {
     reset: (part) => {
       if (part === "all") return resource.status ? STATUS : nothing
       if (kind === "Deployment") return SPEC_AND_LABELS
+      if (kind === "ServiceCIDR") return SPEC_AND_META
       return kind === "Pod" ? SPEC_AND_OWNERS : SPEC
     },
     created: (object) =>
@@ -86,7 +90,7 @@ const builtInStrategy = (resource: Resource): Strategy => {
     problems: (object, before, part) =>
       part === "status" && before
         ? statusProblems(kind, object, before)
-        : problemsOf(kind, resource.namespaced, object, before)
+        : problemsOf(rules, resource.namespaced, object, before)
   }
 }
 
@@ -164,8 +168,13 @@ const statusReplaced = (kind: string, object: Obj, before: Obj): Obj => {
   const old = (field: string): unknown => get(before, "metadata", field)
   if (kind === "Deployment") return withAt(kept, ["metadata", "labels"], old("labels"))
   if (kind === "Pod") return withAt(kept, ["metadata", "ownerReferences"], old("ownerReferences"))
+  if (kind === "ServiceCIDR")
+    return META.reduce((so, field) => withAt(so, ["metadata", field], old(field)), kept)
   return kept
 }
+
+/** What of metadata a status can't change, where it can change none. */
+const META = ["labels", "annotations", "finalizers", "ownerReferences"]
 
 const customStrategy = (resource: Resource): Strategy => {
   const schema = resource.schema ?? {}

@@ -7,32 +7,41 @@ import { age } from "./ages.ts"
 import { cells, type Cell } from "./cells.ts"
 import recorded from "./columns.json" with { type: "json" }
 import { parse, select, type Path } from "./jsonpath.ts"
+import { isPartial, misfit, partial, partials, type PartialFormat } from "./partial.ts"
 
-export type Format = "Object" | "Table" | "Metadata"
+export interface Form {
+  readonly format: "Object" | "Table" | PartialFormat
+  /** of the form, where it isn't the object itself */
+  readonly version: string
+}
+
+/** As it is. */
+export const PLAINLY: Form = { format: "Object", version: "" }
 
 /** The first form in an Accept header that is known, or undefined where there is none (406). */
-export const formatOf = (accept: string | undefined): Format | undefined => {
-  if (accept === undefined || accept === "") return "Object"
+export const formOf = (accept: string | undefined): Form | undefined => {
+  if (accept === undefined || accept === "") return PLAINLY
   for (const range of accept.split(",")) {
     const [type = "", ...parameters] = range.split(";").map((part) => part.trim())
     if (!PLAIN.has(type)) continue
     const values = new Map(
       parameters.map((each) => [each.slice(0, each.indexOf("=")), each.slice(each.indexOf("=") + 1)])
     )
-    const form = values.get("as")
-    if (form === undefined) return "Object"
-    const isMeta = values.get("g") === "meta.k8s.io" && ["v1", "v1beta1"].includes(values.get("v") ?? "")
-    if (isMeta && form === "Table") return "Table"
-    if (isMeta && form.startsWith("PartialObjectMetadata")) return "Metadata"
+    const [form, version = ""] = [values.get("as"), values.get("v")]
+    if (form === undefined) return PLAINLY
+    const isMeta = values.get("g") === "meta.k8s.io" && ["v1", "v1beta1"].includes(version)
+    if (isMeta && (FORMS as readonly string[]).includes(form))
+      return { format: form as Form["format"], version }
   }
   return undefined
 }
 
+const FORMS: readonly Form["format"][] = ["Table", "PartialObjectMetadata", "PartialObjectMetadataList"]
+
 /** What a Table carries of each object besides its cells. */
 export type Include = "Metadata" | "Object" | "None"
 
-export interface Shape {
-  readonly format: Format
+export interface Shape extends Form {
   readonly resource: Resource
   readonly include: Include
   /** milliseconds since the epoch: what ages are counted to */
@@ -44,29 +53,38 @@ export const shaped = (shape: Shape, body: unknown): unknown => {
   if (shape.format === "Object" || !isObject(body) || body["kind"] === "Status") return body
   const items = body["items"]
   const objects = Array.isArray(items) ? (items as readonly KubeObject[]) : [body as unknown as KubeObject]
-  if (shape.format === "Table") return table(shape, objects, metadataOf(body, Array.isArray(items)), true)
-  return Array.isArray(items)
-    ? {
-        kind: "PartialObjectMetadataList",
-        apiVersion: META,
-        metadata: body["metadata"],
-        items: objects.map(partial)
-      }
-    : partial(body as unknown as KubeObject)
+  const { format, resource, version } = shape
+  if (isPartial(format)) {
+    const wrong = misfit(format, resource, Array.isArray(items))
+    if (wrong !== undefined) return wrong.body
+    return Array.isArray(items)
+      ? partials(body["metadata"] as Readonly<Record<string, unknown>>, objects, version)
+      : partial(body as unknown as KubeObject, version)
+  }
+  return table(shape, objects, metadataOf(body, Array.isArray(items)), true)
 }
 
-/** The lines of one watch in the form that was asked for: a Table tells its columns once. */
-export const lineShaper = (shape: Omit<Shape, "at">): ((line: WatchLine, at: number) => WatchLine) => {
+/**
+ * The lines of one watch in the form that was asked for: a Table tells its columns once. Undefined where no line can be
+ * told so, since each is of one object: the watch ends there.
+ */
+export const lineShaper = (
+  shape: Omit<Shape, "at">
+): ((line: WatchLine, at: number) => WatchLine | undefined) => {
   let first = true
   return (line, at) => {
     if (line.type === "ERROR" || shape.format === "Object") return line
     const object = line.object as KubeObject
-    if (shape.format === "Metadata") return { type: line.type, object: partial(object) }
+    if (shape.format === "PartialObjectMetadataList") return undefined
+    if (shape.format === "PartialObjectMetadata")
+      return { type: line.type, object: partial(object, shape.version) }
     const withColumns = first
     first = false
     const metadata = { resourceVersion: object.metadata.resourceVersion }
-    const rows = line.type === "BOOKMARK" ? [] : [object]
-    return { type: line.type, object: table({ ...shape, at }, rows, metadata, withColumns) }
+    const ends = object.metadata.annotations?.["k8s.io/initial-events-end"] !== undefined
+    const rows = line.type === "BOOKMARK" && !ends ? [] : [object]
+    const include = ends && shape.include === "None" ? "Metadata" : shape.include
+    return { type: line.type, object: table({ ...shape, include, at }, rows, metadata, withColumns) }
   }
 }
 
@@ -79,7 +97,7 @@ const table = (
   const columns = columnsOf(shape.resource)
   return {
     kind: "Table",
-    apiVersion: META,
+    apiVersion: `meta.k8s.io/${shape.version}`,
     metadata,
     columnDefinitions: withColumns ? columns.definitions : null,
     rows: objects.map((object) => ({
@@ -90,9 +108,9 @@ const table = (
   }
 }
 
-const carried = ({ include, resource }: Shape, object: KubeObject): object => {
+const carried = ({ include, resource, version: form }: Shape, object: KubeObject): object => {
   if (include === "None") return { object: null }
-  if (include === "Metadata") return { object: partial(object) }
+  if (include === "Metadata") return { object: partial(object, form) }
   // alone in its row, it says what it is, also where it came from a list
   const { group, version, kind } = resource
   return { object: { kind, apiVersion: group === "" ? version : `${group}/${version}`, ...object } }
@@ -106,12 +124,6 @@ const conditionsOf = ({ group, plural }: Resource, object: KubeObject): object =
   const message = phase === "Succeeded" ? "The pod has completed successfully." : "The pod failed."
   return { conditions: [{ type: "Completed", status: "True", reason: phase, message }] }
 }
-
-const partial = ({ metadata }: KubeObject): object => ({
-  kind: "PartialObjectMetadata",
-  apiVersion: META,
-  metadata
-})
 
 /** A list's own metadata, a token to continue only where there is more. */
 const metadataOf = (body: Readonly<Record<string, unknown>>, isList: boolean): object => {
@@ -186,8 +198,6 @@ const dateCell = (value: string, at: number): string =>
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null
-
-const META = "meta.k8s.io/v1"
 
 const PLAIN = new Set(["application/json", "application/yaml", "application/*", "*/*"])
 

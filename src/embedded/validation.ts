@@ -2,6 +2,7 @@
  * The rules of built-in kinds: what is refused with 422 on creation and on change, in the server's words.
  */
 import { endpointSlice, lease, nonNegative, scale, sealed, secret } from "./datarules.ts"
+import { event, strictEvent } from "./eventrules.ts"
 import { get, isObj, listAt, objAt, semantic, text, type Obj } from "./json.ts"
 import {
   changeProblems,
@@ -12,6 +13,7 @@ import {
   plainFinalizerProblems
 } from "./metadata.ts"
 import { labelProblems, segmentProblems, subdomainProblems } from "./names.ts"
+import { endpoints, serviceCIDR } from "./networkrules.ts"
 import { podProblems, templateProblems } from "./podrules.ts"
 import { objectSelector } from "./selectors.ts"
 import { serviceChangeProblems, serviceProblems } from "./services.ts"
@@ -19,7 +21,14 @@ import { taintProblems } from "./taints.ts"
 import { forbiddenField, invalidValue, required, unsupported, type Problem } from "./status.ts"
 
 /** Kinds whose finalizers are judged on every write, rather than when the object is made. */
-const WHOLE: ReadonlySet<string> = new Set(["ConfigMap", "Node", "Secret", "Service", "ServiceAccount"])
+const WHOLE: ReadonlySet<string> = new Set([
+  "ConfigMap",
+  "Endpoints",
+  "Node",
+  "Secret",
+  "Service",
+  "ServiceAccount"
+])
 
 /** What is wrong with an object of a built-in kind; `before` is what it replaces. */
 export const problemsOf = (
@@ -268,12 +277,6 @@ const fixedPart = (spec: Obj): Obj => {
   return { ...rest, containers: images("containers"), initContainers: images("initContainers") }
 }
 
-const event = (object: Obj): readonly Problem[] => {
-  const [own, involved] = [text(object, "metadata", "namespace"), text(object, "involvedObject", "namespace")]
-  const allowed = involved === own || (involved === "" && own === "default")
-  return allowed ? [] : [invalidValue("involvedObject.namespace", involved, "does not match event.namespace")]
-}
-
 /** The rules of a definition that are looked at: its name, and that every field has a type. */
 const definition = (object: Obj): readonly Problem[] => {
   const spec = objAt(object, "spec")
@@ -327,6 +330,9 @@ const KINDS: Readonly<
   Pod: pod,
   CustomResourceDefinition: definition,
   Event: event,
+  StrictEvent: strictEvent,
+  Endpoints: endpoints,
+  ServiceCIDR: serviceCIDR,
   EndpointSlice: endpointSlice,
   Lease: lease,
   Node: taintProblems,

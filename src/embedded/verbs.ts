@@ -54,7 +54,10 @@ export const verbOf = ({ method, query, contentType, path }: Omit<Request, "at">
   }
 }
 
-export const isWatch = (query: Request["query"]): boolean =>
-  query["watch"] === "true" || query["watch"] === "1"
+export const isWatch = (query: Request["query"]): boolean => isSet(query, "watch")
+
+/** Whether a query says so: with any value that doesn't deny it, or with none. */
+export const isSet = (query: Request["query"], name: string): boolean =>
+  query[name] !== undefined && !/^(?:0|false)$/i.test(query[name])
 
 const NAMESPACE_SUBRESOURCES: ReadonlySet<string> = new Set(["status", "finalize"])

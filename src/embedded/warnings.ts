@@ -1,9 +1,10 @@
 /**
  * Warnings that come with an answer: what the server takes, though it is hardly meant so.
  */
-import type { Resource } from "./cluster.ts"
+import type { Request, Resource, Response } from "./cluster.ts"
 import { get, listAt, objAt, text, type Obj } from "./json.ts"
 import { labelProblems } from "./names.ts"
+import { targetOf } from "./verbs.ts"
 
 /** The warnings of a write; `before` is what it replaces. */
 export const warningsOf = (resource: Resource, object: Obj, before: Obj | undefined): readonly string[] => {
@@ -144,6 +145,24 @@ const WARNINGS: Readonly<
   ReplicaSet: (object, before) => [...nameWarnings(object, before), ...templateWarnings(object, before)],
   StatefulSet: templateWarnings,
   Pod: (object, before) => (before ? [] : podWarnings(objAt(object, "spec"), "spec")),
-  Service: serviceWarnings,
-  Endpoints: () => ["v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"]
+  Service: serviceWarnings
+}
+
+const DEPRECATED = `299 - ${JSON.stringify("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice")}`
+
+/** The answer to a request, with the warning that comes first whatever is asked of a kind that is deprecated. */
+export const deprecated = (request: Pick<Request, "path">, response: Response): Response => {
+  const warning = deprecation(request)
+  if (warning === undefined) return response
+  const further = response.headers?.["warning"]
+  return {
+    ...response,
+    headers: { ...response.headers, warning: further === undefined ? warning : `${warning}, ${further}` }
+  }
+}
+
+/** The warning header of a deprecated kind. */
+export const deprecation = ({ path }: Pick<Request, "path">): string | undefined => {
+  const target = path.includes("/endpoints") ? targetOf(path) : undefined
+  return target?.group === "" && target.plural === "endpoints" ? DEPRECATED : undefined
 }

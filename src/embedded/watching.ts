@@ -15,10 +15,13 @@ export interface Pace {
   readonly bookmarkEvery: number
 }
 
+/** A line as it was asked for; undefined where it can't be told so, which ends the watch. */
+type Shape = (line: WatchLine) => WatchLine | undefined
+
 export class WatchStream {
   readonly #response: ServerResponse
   readonly #watch: Watch
-  readonly #shape: (line: WatchLine) => WatchLine
+  readonly #shape: Shape
   readonly #pace: Pace
   /** what is to be written, from #next on */
   #lines: WatchLine[]
@@ -27,7 +30,7 @@ export class WatchStream {
   #writing = false
   #over = false
 
-  constructor(response: ServerResponse, watch: Watch, shape: (line: WatchLine) => WatchLine, pace: Pace) {
+  constructor(response: ServerResponse, watch: Watch, shape: Shape, pace: Pace) {
     this.#response = response
     this.#watch = watch
     this.#shape = shape
@@ -37,10 +40,11 @@ export class WatchStream {
   }
 
   /** Begins to write; what was said before the first line is an answer already. */
-  open(): void {
+  open(warning: string | undefined): void {
     this.#response.writeHead(200, {
       "content-type": "application/json",
-      "cache-control": "no-cache, private"
+      "cache-control": "no-cache, private",
+      ...(warning === undefined ? {} : { warning })
     })
     this.#response.flushHeaders()
     this.#response.on("drain", () => {
@@ -100,7 +104,12 @@ export class WatchStream {
       let text = ""
       while (this.#next < this.#lines.length && text.length < CHUNK) {
         const line = this.#lines[this.#next++]
-        if (line !== undefined) text += lineText(this.#shape(line))
+        const told = line && this.#shape(line)
+        if (told === undefined) {
+          this.#lines = []
+          this.#next = 0
+          this.#over = true
+        } else text += lineText(told)
       }
       response.write(text)
     }

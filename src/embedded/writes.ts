@@ -14,7 +14,7 @@ import { Refusal } from "./status.ts"
 import * as Store from "./store.ts"
 import type { Part, Strategy } from "./strategy.ts"
 import { warningsOf } from "./warnings.ts"
-import { PUT_CONDITIONAL } from "./served.ts"
+import { homeOf, PUT_CONDITIONAL } from "./served.ts"
 
 /** What a write is about, and how it was asked for. */
 export interface Call {
@@ -49,7 +49,9 @@ export const answer = (call: Pick<Call, "warnings">, code: number, body: unknown
 const refuseInvalid = (call: Call, object: Obj, problems: readonly Status.Problem[]): void => {
   if (problems.length === 0) return
   const { group, kind } = call.strategy.resource
-  throw new Refusal(warned(call, Status.invalid(group, kind, text(object, "metadata", "name"), problems)))
+  throw new Refusal(
+    warned(call, Status.invalid(homeOf(group), kind, text(object, "metadata", "name"), problems))
+  )
 }
 
 const warned = (call: Call, response: Response): Response => ({
