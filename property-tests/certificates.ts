@@ -8,10 +8,10 @@ export interface Certified {
   readonly key: string
 }
 
-/** An authority: signs for 127.0.0.1 and `server.test` under a common name. */
+/** An authority: signs for 127.0.0.1, further IPv4 addresses, and `server.test`, under a common name. */
 export interface Authority {
   readonly cert: string
-  readonly certify: (commonName: string) => Certified
+  readonly certify: (commonName: string, addresses?: readonly string[]) => Certified
 }
 
 export const authority = (commonName: string): Authority => {
@@ -21,9 +21,11 @@ export const authority = (commonName: string): Authority => {
     pem(certificate(commonName, subject, publicKey, extensions, pair.privateKey))
   return {
     cert: issue(commonName, pair.publicKey, isAuthority),
-    certify: (name) => {
+    certify: (name, addresses = []) => {
       const leaf = keys()
-      const names = sequence(der(0x87, Buffer.from([127, 0, 0, 1])), der(0x82, Buffer.from("server.test")))
+      const bytes = (address: string): Buffer => Buffer.from(address.split(".").map(Number))
+      const places = ["127.0.0.1", ...addresses].map((address) => der(0x87, bytes(address)))
+      const names = sequence(...places, der(0x82, Buffer.from("server.test")))
       return {
         cert: issue(name, leaf.publicKey, extension([0x55, 0x1d, 0x11], false, names)),
         key: leaf.privateKey.export({ type: "pkcs8", format: "pem" }) as string

@@ -151,6 +151,11 @@ export class Board {
     return Object.entries(this.#journals) as [ShownKind, Journal<Thing>][]
   }
 
+  /** Whether all of a feed was seen once, from upstream or from what was kept. */
+  seen(feed: Feed): boolean {
+    return this.#seen.has(feed)
+  }
+
   /** What has to be seen before clients of a kind may be answered; empty: they may. */
   waitsFor(kind: ShownKind): readonly Feed[] {
     const feeds = NEEDED.filter((feed) => !this.#seen.has(feed) || (feed === "OwnNode" && !this.view.ownSeen))

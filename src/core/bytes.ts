@@ -56,6 +56,13 @@ export const asciiJson = (value: unknown): string =>
     (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`
   )
 
+/** The bytes of a text of ASCII characters alone. */
+export const asciiBytes = (given: string): Uint8Array => {
+  const bytes = new Uint8Array(given.length)
+  for (let i = 0; i < given.length; i++) bytes[i] = given.charCodeAt(i)
+  return bytes
+}
+
 /** Whether bytes with edits made are the same as others with theirs; nothing is built for it. */
 export const sameEdited = (
   a: Uint8Array,

@@ -1,10 +1,11 @@
 /**
- * The way to the API server: one pool of connections, and who we are on it.
+ * The way to the API server: pools of connections, and who we are on them.
  *
- * *Guarantees*: one pool for everything, HTTP/1.1 with keep-alive; a request that is interrupted is aborted, and a
+ * *Guarantees*: one pool for all that we ask ourselves, and another without any identity of ours for what others ask in
+ * their own name; HTTP/1.1 with keep-alive; a request that is interrupted is aborted, and a
  * body that nobody reads on is closed with its scope. Files of certificates and tokens are read again at most a
- * minute after they changed, and at once when the server says 401; that request is then sent a second time. The pool
- * is replaced when CA, certificate or key change; watches on the old one run to their end.
+ * minute after they changed, and at once when the server says 401; that request is then sent a second time. Pools
+ * are replaced when CA, certificate or key change; watches on the old one run to their end.
  * *Assumes*: a request's body may be sent twice.
  * *Does not*: judge answers, retry anything but a 401, follow redirects.
  */
@@ -36,7 +37,7 @@ export interface Connection {
   readonly ask: (request: Exchange, patience: number) => Effect.Effect<Answer, Unreachable>
   /** How somebody else's request goes at the moment. */
   readonly way: (as: Bearer) => Effect.Effect<Way>
-  /** What went this way was refused (401), or didn't arrive: files, and what a plugin said, are read again, after a 401 before the next request. */
+  /** What went this way was refused (401), or didn't arrive: files are read again, and a plugin runs again; after a 401 before the next request. */
   readonly doubt: (used: Way, why: "Refused" | "Unreachable") => Effect.Effect<void>
 }
 

@@ -10,7 +10,6 @@ import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
 import { V1, V1BETA1 } from "../core/beta.ts"
 import { type Board, type Feed, type ItemOf, NEEDED, READERS } from "../core/board.ts"
-import { sharing } from "../core/item.ts"
 import { reconnect } from "../core/retry.ts"
 import type { Input } from "../core/store.ts"
 import { Api, type Kind } from "./api.ts"
@@ -23,14 +22,22 @@ export interface Feeds {
   readonly begin: (feed: Feed) => void
   /** Those that have begun. */
   readonly begun: () => readonly Feed[]
+  /** Milliseconds of the steady clock at which upstream said something of a feed last; undefined: it didn't yet. */
+  readonly heard: (feed: Feed) => number | undefined
 }
 
 export interface FeedSettings {
   readonly node: string
   /** seconds */
   readonly relistInterval: number
-  /** what the board is shown has changed */
+  /** one copy of texts that are the same in many objects */
+  readonly share: (text: string) => string
+  /** feeds that a client asked for before the process was restarted */
+  readonly asked: readonly Feed[]
+  /** what the board is shown may have changed */
   readonly changed: () => void
+  /** upstream doesn't answer any more */
+  readonly lost: () => void
 }
 
 /** Feeds into the board, of which those begin at once that every decision needs. */
@@ -40,21 +47,21 @@ export const feeds = (
 ): Effect.Effect<Feeds, never, Api | Readiness | Scope.Scope> =>
   Effect.gen(function* () {
     const run = yield* FiberSet.makeRuntime<Api | Readiness>()
-    const share = sharing()
+    const heard = new Map<Feed, number>()
     const begun = new Set<Feed>()
     const begin = (feed: Feed): void => {
       if (begun.has(feed)) return
       begun.add(feed)
-      run(
-        feed === "EndpointSlice"
-          ? slices(board, settings, share)
-          : fed(board, feed, KINDS[feed], settings, share)
-      )
+      const told = { ...settings, heard: () => void heard.set(feed, performance.now()) }
+      run(feed === "EndpointSlice" ? slices(board, told) : fed(board, feed, KINDS[feed], told))
     }
-    for (const feed of NEEDED) begin(feed)
-    begin("EndpointSlice")
-    return { begin, begun: () => [...begun] }
+    for (const feed of [...NEEDED, "EndpointSlice" as const, ...settings.asked]) begin(feed)
+    return { begin, begun: () => [...begun], heard: (feed) => heard.get(feed) }
   })
+
+interface Told extends FeedSettings {
+  readonly heard: () => void
+}
 
 const node = kind("", "v1", "nodes", "Node", false)
 const endpoints = kind("", "v1", "endpoints", "Endpoints")
@@ -79,8 +86,7 @@ const fed = <F extends Feed>(
   board: Board,
   feed: F,
   of: Kind,
-  settings: FeedSettings,
-  share: (text: string) => string
+  settings: Told
 ): Effect.Effect<never, never, Api | Readiness> => {
   const source = board.source(feed)
   const reflection: Reflection<ItemOf<F>> = {
@@ -90,7 +96,8 @@ const fed = <F extends Feed>(
     relistSeconds: settings.relistInterval,
     ...narrowed(feed, settings.node),
     known: (key) => source.get(key),
-    reduce: (raw) => READERS[feed](raw as Uint8Array, share),
+    reduce: (raw) => READERS[feed](raw as Uint8Array, settings.share),
+    onTrouble: settings.lost,
     onInputs: (inputs) => Effect.sync(() => taken(board, feed, inputs, settings))
   }
   return reflect(reflection)
@@ -100,8 +107,9 @@ const taken = <F extends Feed>(
   board: Board,
   feed: F,
   inputs: readonly Input<ItemOf<F>>[],
-  { changed }: FeedSettings
+  { changed, heard }: Told
 ): void => {
+  heard()
   board.take(feed, inputs)
   changed()
 }
@@ -123,11 +131,11 @@ const narrowed = (
 }
 
 /** EndpointSlices in v1, or where upstream doesn't serve that, in v1beta1. */
-const slices = (board: Board, settings: FeedSettings, share: (text: string) => string) =>
+const slices = (board: Board, settings: Told) =>
   Effect.gen(function* () {
     const version = yield* served
     board.sliceVersion = version === "v1" ? V1 : V1BETA1
-    return yield* fed(board, "EndpointSlice", slicesIn(version), settings, share)
+    return yield* fed(board, "EndpointSlice", slicesIn(version), settings)
   })
 
 const served: Effect.Effect<"v1" | "v1beta1", never, Api> = Effect.gen(function* () {

@@ -20,8 +20,12 @@ import type { Refusal } from "./refuse.ts"
 import { answering } from "./upgrade.ts"
 
 export interface Forward {
-  /** Never answers at once: upstream does, later. */
-  readonly request: (request: http.IncomingMessage, response: http.ServerResponse) => void
+  /** Never answers at once: upstream does, later. `instead`: a body to answer with where upstream is out of reach. */
+  readonly request: (
+    request: http.IncomingMessage,
+    response: http.ServerResponse,
+    instead: (() => Uint8Array) | undefined
+  ) => void
   /** Takes the connection over, whatever comes of it. `head`: what came on it behind the request. */
   readonly upgrade: (request: http.IncomingMessage, socket: Duplex, head: Buffer) => void
 }
@@ -68,10 +72,15 @@ export const forward = (connection: Connection, manner: Manner): Effect.Effect<F
       )
     }
     return {
-      request: (request, response) => take({ request, response, switching: undefined }),
+      request: (request, response, instead) => take({ request, response, switching: undefined, instead }),
       upgrade: (request, socket, head) => {
         const response = answering(request, socket)
-        take({ request, response, switching: { socket, head, to: request.headers.upgrade ?? "" } })
+        take({
+          request,
+          response,
+          switching: { socket, head, to: request.headers.upgrade ?? "" },
+          instead: undefined
+        })
       }
     }
   })

@@ -6,6 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import type { Board } from "../core/board.ts"
+import type { Feeds } from "./feeds.ts"
 import type { ReadinessService } from "./health.ts"
 
 const gauge = (name: string, description: string) => Metric.gauge(name, { description })
@@ -22,11 +23,20 @@ const closed = gauge(
 const objects = gauge("servicegroup_shown_objects", "objects that clients are shown, by kind")
 const kept = gauge("servicegroup_journal_bytes", "bytes that are kept for watches that come back, by kind")
 
+const age = gauge(
+  "servicegroup_feed_age_seconds",
+  "seconds since upstream said something of a kind, bookmarks included; -1 while only what was kept of an earlier process is known"
+)
+
 const NAME = "this node"
 const EVERY_MS = 1000
 
 /** Looks once a second, for ever. */
-export const lookout = (board: Board, readiness: ReadinessService): Effect.Effect<never> => {
+export const lookout = (
+  board: Board,
+  feeds: Pick<Feeds, "begun" | "heard">,
+  readiness: ReadinessService
+): Effect.Effect<never> => {
   const own = board.view.own
   let seen = false
   let gone = false
@@ -65,12 +75,23 @@ export const lookout = (board: Board, readiness: ReadinessService): Effect.Effec
       Effect.runSync(Metric.set(Metric.tagged(kept, "kind", kind), journal.kept.bytes))
     }
   })
+  const ages = Effect.sync(() => {
+    const now = performance.now()
+    for (const feed of feeds.begun()) {
+      const heard = feeds.heard(feed)
+      const seconds = heard === undefined ? -1 : Math.round((now - heard) / 100) / 10
+      Effect.runSync(Metric.set(Metric.tagged(age, "feed", feed), seconds))
+    }
+  })
   return readiness
     .waiting(NAME, `Node ${own} was not seen yet`)
     .pipe(
       Effect.zipRight(
         Effect.forever(
-          Effect.zipRight(Effect.all([node, services, journals], { discard: true }), Effect.sleep(EVERY_MS))
+          Effect.zipRight(
+            Effect.all([node, services, journals, ages], { discard: true }),
+            Effect.sleep(EVERY_MS)
+          )
         )
       )
     )

@@ -21,6 +21,8 @@ export interface Client {
   readonly response: http.ServerResponse
   /** of a request to upgrade the connection */
   readonly switching: Switching | undefined
+  /** what to answer where upstream is out of reach */
+  readonly instead: (() => Uint8Array) | undefined
 }
 
 /** What an exchange tells who began it. */
@@ -40,6 +42,13 @@ const count = series(
 export const told = ({ request, response }: Client, refusal: Refusal): void => {
   count(request.method ?? "", String(refusal.code))
   refuse(response, refusal)
+}
+
+/** Answers with what is known here of what upstream was asked for. */
+const known = ({ request, response }: Client, body: Uint8Array): void => {
+  count(request.method ?? "", "200")
+  response.writeHead(200, { "content-type": "application/json", "content-length": body.length })
+  response.end(body)
 }
 
 /** Sends a client's request this way, and the answer back. */
@@ -86,6 +95,7 @@ export const pass = (client: Client, way: Way, around: Around): void => {
       return pass(client, way, around)
     }
     if (!waiting.arrived()) around.doubted("Unreachable")
+    if (client.instead !== undefined && !waiting.arrived()) return known(client, client.instead())
     told(client, failure(way, error, waiting))
   })
   // The rest of a body that nobody wants is read, so that the client comes to read the answer, and to its next request.

@@ -37,6 +37,8 @@ export interface Reflection<A extends Stored> extends Decoding<A> {
   readonly page?: number
   /** seconds; the next list comes after four fifths of it to all of it */
   readonly relistSeconds: number
+  /** told once when lists and watches begin to fail */
+  readonly onTrouble?: () => void
   readonly onInputs: (inputs: readonly Input<A>[]) => Effect.Effect<void>
 }
 
@@ -163,6 +165,7 @@ class Reflector<A extends Stored> {
     }
     const why = words(this.#of.kind, failure)
     const news = why !== this.#told
+    if (this.#told === undefined) this.#of.onTrouble?.()
     this.#told = why
     failures(this.#name, failure.reason)
     return Effect.all(

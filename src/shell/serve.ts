@@ -137,7 +137,8 @@ class Desk {
     const began = performance.now()
     const taken = this.#route(request, false)
     if (this.#o.log !== undefined) this.#logged(request, response, taken, began)
-    if (taken._tag === "Forwarded") return this.#o.forward.request(request, response)
+    if (taken._tag === "Forwarded")
+      return this.#o.forward.request(request, response, taken.ownNode ? this.#ownNode() : undefined)
     // A body that nobody reads would hold up the next request on the connection.
     request.resume()
     if (taken._tag === "Refused") return answered(response, taken.status)
@@ -176,6 +177,18 @@ class Desk {
     const { method = "", url = "", headers } = request
     const asked: Asked = { method, url, accept: headers.accept, upgrade }
     return route(asked, this.#o.board.view.own)
+  }
+
+  /** This node as it was seen last, for when upstream is away. */
+  #ownNode(): (() => Uint8Array) | undefined {
+    const { board } = this.#o
+    const told = board.journal("Node").get(`/${board.view.own}`)
+    if (told === undefined) return undefined
+    return () => {
+      const out = pieces()
+      board.render("Node", told.value, subject(told.value).revision, "v1", out)
+      return out.done()
+    }
   }
 
   #hold(asked: Served, response: http.ServerResponse): void {

@@ -2,18 +2,25 @@
  * The wrapper put together: feeds into the board, the board to clients, everything else forwarded.
  */
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import { randomBytes } from "node:crypto"
-import { Board } from "../core/board.ts"
+import { Board, type Feed } from "../core/board.ts"
+import { sharing } from "../core/item.ts"
+import { parts, restore } from "../core/snapshot.ts"
 import { Api, api } from "./api.ts"
 import { connect } from "./connect.ts"
+import { disk } from "./disk.ts"
 import { feeds } from "./feeds.ts"
 import { forward } from "./forward.ts"
 import { Readiness } from "./health.ts"
 import { PATIENCE_MS } from "./http.ts"
+import { read } from "./keep.ts"
+import { type Keeper, keeper } from "./keeper.ts"
 import { mounted, target } from "./kubeconfig.ts"
 import { lookout } from "./lookout.ts"
+import { profiling } from "./profile.ts"
 import { type RequestLine, serve } from "./serve.ts"
 import type { Misconfigured } from "./settings.ts"
 import { tls, type WrapperSettings } from "./wrapper-settings.ts"
@@ -31,13 +38,25 @@ export const wrap = (
     const readiness = yield* Readiness
     const run = Runtime.runFork(yield* Effect.runtime())
     const board = new Board(settings.node, firstRevision(), JOURNAL)
-    yield* Effect.forkScoped(lookout(board, readiness))
+    const share = sharing()
+    if (settings.profile !== undefined) yield* profiling(settings.profile)
+
+    const restored = yield* begun(settings, board, share)
+    for (const feed of restored) yield* readiness.ready(feed)
+    const kept = yield* keeping(settings, board)
     let told = (): void => undefined
     const fed = yield* feeds(board, {
       node: settings.node,
       relistInterval: settings.relistInterval,
-      changed: () => told()
+      share,
+      asked: restored,
+      changed: () => {
+        told()
+        kept.changed()
+      },
+      lost: kept.lost
     }).pipe(Effect.provideService(Api, yield* api(connection)))
+    yield* Effect.forkScoped(lookout(board, fed, readiness))
     const server = yield* serve({
       board,
       forward: yield* forward(connection, {
@@ -60,6 +79,43 @@ export const wrap = (
     )
     return yield* Effect.never
   })
+
+/** Begins with what was kept, where there is something: the feeds of it. */
+const begun = (
+  { snapshot, node }: WrapperSettings,
+  board: Board,
+  share: (text: string) => string
+): Effect.Effect<readonly Feed[]> =>
+  Effect.gen(function* () {
+    const found = snapshot === undefined ? Option.none() : yield* read(disk, snapshot, node)
+    if (Option.isNone(found)) return []
+    const restored = restore(board, found.value.parts, share)
+    if (restored.length > 0)
+      yield* Effect.logInfo("begins with what was kept").pipe(Effect.annotateLogs("at", found.value.at))
+    return restored
+  })
+
+/** Milliseconds between two writes of the snapshot, whatever happens, and after one that failed. */
+const GAP_MS = 10_000
+const RETRY_MS = 30_000
+
+const keeping = (
+  { snapshot, snapshotInterval, node }: WrapperSettings,
+  board: Board
+): Effect.Effect<Keeper, never, Scope.Scope> =>
+  snapshot === undefined
+    ? Effect.succeed({ changed: () => undefined, lost: () => undefined })
+    : keeper({
+        disk,
+        folder: snapshot,
+        node,
+        pace: {
+          interval: snapshotInterval * 1000,
+          gap: Math.min(GAP_MS, snapshotInterval * 1000),
+          retry: RETRY_MS
+        },
+        parts: () => parts(board)
+      })
 
 const logged = (line: RequestLine): Effect.Effect<void> =>
   Effect.logInfo("request").pipe(Effect.annotateLogs({ ...line }))
