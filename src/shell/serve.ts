@@ -32,10 +32,19 @@ export interface Serving {
   readonly address: Address
   /** certificate and key; undefined: plain HTTP */
   readonly tls: https.ServerOptions | undefined
+  readonly pace: Pace
   /** watches that may be open at a time */
   readonly mostWatches: number
   /** told of each request once it is over; undefined: nobody wants to know */
   readonly log: ((line: RequestLine) => void) | undefined
+}
+
+/** Milliseconds. */
+export interface Pace {
+  /** that a request waits for what it depends on */
+  readonly hold: number
+  /** between two bookmarks */
+  readonly bookmark: number
 }
 
 /** One request, for those who debug a node. */
@@ -64,11 +73,6 @@ const requests = series(
 )
 const watches = Metric.gauge("servicegroup_open_watches", { description: "watches that are open" })
 
-/** Milliseconds that a request waits for what it depends on. */
-const PATIENCE_MS = 10_000
-/** Milliseconds between two bookmarks. */
-const BOOKMARKS_MS = 60_000
-
 /** Serves until the scope ends. A port that is taken is named, with the flag. */
 export const serve = (o: Serving): Effect.Effect<Server, Misconfigured, Scope.Scope> =>
   Effect.gen(function* () {
@@ -79,7 +83,7 @@ export const serve = (o: Serving): Effect.Effect<Server, Misconfigured, Scope.Sc
     server.on("upgrade", (request: http.IncomingMessage, socket: Duplex, head: Buffer) =>
       desk.upgrade(request, socket, head)
     )
-    const bookmarks = setInterval(() => desk.bookmark(), BOOKMARKS_MS)
+    const bookmarks = setInterval(() => desk.bookmark(), o.pace.bookmark)
     yield* Effect.acquireRelease(listening(server, o.address), () =>
       Effect.async<void>((done) => {
         clearInterval(bookmarks)
@@ -197,7 +201,7 @@ class Desk {
       const why = `this node's view is not complete yet; it waits for ${this.#o.board.waitsFor(asked.kind).map(WORDS).join(", ")}`
       requests(asked.kind, asked.verb._tag, "503")
       refuse(response, { code: 503, reason: "ServiceUnavailable", message: why, retryAfter: 1 })
-    }, PATIENCE_MS)
+    }, this.#o.pace.hold)
     const over = (): void => {
       clearTimeout(timer)
       this.#held.delete(held)

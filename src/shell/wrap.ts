@@ -28,6 +28,9 @@ import { tls, type WrapperSettings } from "./wrapper-settings.ts"
 /** What is kept for watches that come back, for each kind. */
 const JOURNAL = { count: 4096, bytes: 4 * 1024 * 1024 }
 
+/** As the API server's: a bookmark a minute, and a client waits no longer than its own timeouts. */
+const PACE = { hold: 10_000, bookmark: 60_000 }
+
 /** Runs the wrapper until it is interrupted. */
 export const wrap = (
   settings: WrapperSettings
@@ -66,6 +69,7 @@ export const wrap = (
       begin: fed.begin,
       address: settings.listen,
       tls: certificate,
+      pace: PACE,
       mostWatches: settings.mostWatches,
       log: settings.logRequests ? (line) => void run(logged(line)) : undefined
     })
