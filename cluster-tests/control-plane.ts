@@ -26,6 +26,8 @@ export interface Options {
   readonly flags?: readonly string[]
   /** "writes": the audit log leaves out what is read */
   readonly audit?: "writes"
+  /** IPv4, one of this machine's: where the API server listens and is found through the Service `kubernetes`, rather than on loopback */
+  readonly address?: string
 }
 
 export interface ControlPlane {
@@ -52,6 +54,8 @@ export interface ControlPlane {
 
 const PREFIX = "servicegroup-cluster-"
 const FAILED = "failed"
+/** The first address of the range for Services, which is that of the Service `kubernetes`. */
+const SERVICE = "10.96.0.1"
 const WEEK = 7 * 24 * 3600 * 1000
 const READY_SECONDS = 60
 
@@ -101,7 +105,7 @@ export const controlPlane = async (options: Options): Promise<ControlPlane> => {
           beside: async (etcd) => {
             const [port] = (await freePorts(1)) as [number]
             const name = `kube-apiserver-${port}`
-            const access = { ...plane.access, server: `https://127.0.0.1:${port}` }
+            const access = { ...plane.access, server: `https://${addressOf(options)}:${port}` }
             const client = new Client(access)
             const started = begin("kube-apiserver", apiServerFlags(options, folder, etcd, port), name)
             await ready(name, [started], async () => (await client.ask("GET", "/readyz")).code === 200)
@@ -149,7 +153,7 @@ const come = async (
   const etcdUrl = `http://127.0.0.1:${etcdPort}`
   const { ca, tokens } = secrets(folder, options)
   const etcd = begin("etcd", etcdFlags(folder, etcdUrl, `http://127.0.0.1:${peerPort}`))
-  const server = `https://127.0.0.1:${apiPort}`
+  const server = `https://${addressOf(options)}:${apiPort}`
   const api = begin("kube-apiserver", apiServerFlags(options, folder, etcdUrl, apiPort))
   const access = { server, ca, token: tokens.admin }
   const client = new Client(access)
@@ -231,12 +235,15 @@ const UNTHROTTLED = ["--kube-api-qps=500", "--kube-api-burst=1000"]
 const emulated = (options: Options): readonly string[] =>
   options.emulatedVersion === undefined ? [] : [`--emulated-version=kube=${options.emulatedVersion}`]
 
+const addressOf = ({ address }: Options): string => address ?? "127.0.0.1"
+
 const apiServerFlags = (options: Options, folder: string, etcd: string, port: number): readonly string[] => [
   `--etcd-servers=${etcd}`,
-  "--bind-address=127.0.0.1",
+  `--bind-address=${addressOf(options)}`,
   `--secure-port=${port}`,
-  "--advertise-address=127.0.0.1",
-  "--endpoint-reconciler-type=none",
+  `--advertise-address=${addressOf(options)}`,
+  // no Service may lead to loopback
+  `--endpoint-reconciler-type=${options.address === undefined ? "none" : "lease"}`,
   `--tls-cert-file=${join(folder, "api.crt")}`,
   `--tls-private-key-file=${join(folder, "api.key")}`,
   `--token-auth-file=${join(folder, "tokens.csv")}`,
@@ -286,7 +293,8 @@ interface Secrets {
 const secrets = (folder: string, options: Options): Secrets => {
   const write = (name: string, text: string): void => writeFileSync(join(folder, name), text, { mode: 0o600 })
   const authorities = authority("servicegroup-cluster")
-  const certified = authorities.certify("kube-apiserver")
+  const addresses = options.address === undefined ? [] : [options.address, SERVICE]
+  const certified = authorities.certify("kube-apiserver", addresses)
   write("ca.crt", authorities.cert)
   write("api.crt", certified.cert)
   write("api.key", certified.key)

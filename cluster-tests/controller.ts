@@ -1,7 +1,7 @@
 /** The built controller as a process, let in by the token of the manifest's own ServiceAccount. */
 import { copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { at } from "./client.ts"
+import { type Access, at } from "./client.ts"
 import { kubeconfigOf, type ControlPlane } from "./control-plane.ts"
 import { GivenUp, until } from "./deadline.ts"
 import { done } from "./kubectl.ts"
@@ -42,14 +42,8 @@ export const controller = async (
   node: readonly string[] = []
 ): Promise<Controller> => {
   const name = `controller-${++started}`
-  const [namespace = "", user = ""] = account.split(":")
-  const granted = await plane.client.create(`/api/v1/namespaces/${namespace}/serviceaccounts/${user}/token`, {
-    apiVersion: "authentication.k8s.io/v1",
-    kind: "TokenRequest",
-    spec: { expirationSeconds: 24 * 3600 }
-  })
   const kubeconfig = join(plane.folder, `${name}.kubeconfig`)
-  writeFileSync(kubeconfig, kubeconfigOf({ ...plane.access, token: String(at(granted, "status", "token")) }))
+  writeFileSync(kubeconfig, kubeconfigOf(await accessOf(plane, account)))
   const [port] = await freePorts(1)
   const address = `127.0.0.1:${port}`
   const program = join(bundle(plane.folder), "controller.mjs")
@@ -57,6 +51,17 @@ export const controller = async (
   const own = ["--kubeconfig", kubeconfig, ...health, "--log-format", "json"]
   const command = [process.execPath, ...V8_FLAGS, ...node, program, ...own, ...flags]
   return running(plane, { name, command, address })
+}
+
+/** How an account, as namespace:name, is let in for a day. */
+export const accessOf = async (plane: ControlPlane, account: string): Promise<Access> => {
+  const [namespace = "", user = ""] = account.split(":")
+  const granted = await plane.client.create(`/api/v1/namespaces/${namespace}/serviceaccounts/${user}/token`, {
+    apiVersion: "authentication.k8s.io/v1",
+    kind: "TokenRequest",
+    spec: { expirationSeconds: 24 * 3600 }
+  })
+  return { ...plane.access, token: String(at(granted, "status", "token")) }
 }
 
 interface Program {
@@ -85,7 +90,7 @@ const running = (plane: ControlPlane, program: Program): Controller => {
 }
 
 /** A copy of the built programs: dist may be built anew meanwhile. */
-const bundle = (folder: string): string => {
+export const bundle = (folder: string): string => {
   const dist = join(ROOT, "dist")
   const copy = join(folder, "dist")
   if (existsSync(copy)) return copy

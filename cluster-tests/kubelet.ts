@@ -5,13 +5,31 @@ export interface Kubelet {
   readonly stop: () => void
 }
 
-export const kubelet = (client: Client): Kubelet => {
+/** What gives pods their addresses. */
+export interface Addresses {
+  /** the pod's own and its node's; called once for each pod, before it runs */
+  readonly give: (pod: unknown) => Promise<{ readonly podIP: string; readonly hostIP: string }>
+  /** called when the pod is there no more */
+  readonly take: (pod: unknown) => Promise<void>
+}
+
+export const kubelet = (client: Client, addresses: Addresses = numbered()): Kubelet => {
   const abort = new AbortController()
-  void run(client, abort.signal)
+  void run(client, addresses, abort.signal)
   return { stop: () => abort.abort() }
 }
 
-const run = async (client: Client, signal: AbortSignal): Promise<void> => {
+/** Addresses where nobody answers. */
+const numbered = (): Addresses => {
+  let given = 0
+  return {
+    give: () =>
+      Promise.resolve({ podIP: `10.244.${(given >> 8) & 255}.${given++ & 255}`, hostIP: "192.0.2.1" }),
+    take: () => Promise.resolve()
+  }
+}
+
+const run = async (client: Client, addresses: Addresses, signal: AbortSignal): Promise<void> => {
   const known = new Map<string, string>()
   while (!signal.aborted) {
     try {
@@ -22,8 +40,10 @@ const run = async (client: Client, signal: AbortSignal): Promise<void> => {
       )) {
         if (type === "ERROR") break
         const uid = String(at(object, "metadata", "uid"))
-        if (type === "DELETED") known.delete(uid)
-        else void care(client, known, uid, object).catch(() => known.delete(uid))
+        if (type === "DELETED") {
+          known.delete(uid)
+          await addresses.take(object)
+        } else void care(client, addresses, known, uid, object).catch(() => known.delete(uid))
       }
     } catch {
       // the server is on its way up or down
@@ -33,7 +53,13 @@ const run = async (client: Client, signal: AbortSignal): Promise<void> => {
 }
 
 /** Does what is due for one pod; what fails is tried again at the pod's next event. */
-const care = async (client: Client, known: Map<string, string>, uid: string, pod: unknown): Promise<void> => {
+const care = async (
+  client: Client,
+  addresses: Addresses,
+  known: Map<string, string>,
+  uid: string,
+  pod: unknown
+): Promise<void> => {
   const path = `/api/v1/namespaces/${String(at(pod, "metadata", "namespace"))}/pods/${String(at(pod, "metadata", "name"))}`
   if (at(pod, "metadata", "deletionTimestamp") !== undefined) {
     if (known.get(uid) === "ending") return
@@ -43,20 +69,19 @@ const care = async (client: Client, known: Map<string, string>, uid: string, pod
   }
   if (known.has(uid)) return
   known.set(uid, "running")
-  await client.ask("PATCH", `${path}/status`, running(pod), "application/strategic-merge-patch+json")
+  const { podIP, hostIP } = await addresses.give(pod)
+  const status = running(pod, podIP, hostIP)
+  await client.ask("PATCH", `${path}/status`, status, "application/strategic-merge-patch+json")
 }
 
-let given = 0
-
-const running = (pod: unknown): unknown => {
+const running = (pod: unknown, podIP: string, hostIP: string): unknown => {
   const now = new Date().toISOString().replace(/\.\d+/, "")
-  const podIP = `10.244.${(given >> 8) & 255}.${given++ & 255}`
   const containers = (at(pod, "spec", "containers") ?? []) as readonly unknown[]
   return {
     metadata: { uid: at(pod, "metadata", "uid") },
     status: {
       phase: "Running",
-      hostIP: "192.0.2.1",
+      hostIP,
       podIP,
       podIPs: [{ ip: podIP }],
       startTime: now,

@@ -21,8 +21,8 @@ export const node = async (
   await readied(client, name)
 }
 
-/** Says what a node's kubelet would say at its start. */
-export const readied = async (client: Client, name: string): Promise<void> => {
+/** Says what a node's kubelet would say at its start; without an address it is one for documentation, which leads nowhere. */
+export const readied = async (client: Client, name: string, address = "192.0.2.1"): Promise<void> => {
   const path = `/api/v1/nodes/${name}`
   const now = new Date().toISOString().replace(/\.\d+/, "")
   const condition = {
@@ -36,7 +36,7 @@ export const readied = async (client: Client, name: string): Promise<void> => {
     status: {
       capacity: CAPACITY,
       allocatable: CAPACITY,
-      addresses: [{ type: "InternalIP", address: "192.0.2.1" }],
+      addresses: [{ type: "InternalIP", address }],
       conditions: [condition]
     }
   })

@@ -11,7 +11,9 @@ export default class ClosingLine implements Reporter {
     let cluster = 0
     for (const module of modules) {
       const tests = [...module.children.allTests()]
-      if (module.state() === "failed" && tests.length === 0) count.failed++
+      // a file that can't be read, or a hook that failed: then no test of it did
+      if (module.state() === "failed" && tests.every((test) => test.result().state !== "failed"))
+        count.failed++
       for (const test of tests) {
         const { state } = test.result()
         count[state]++
