@@ -7,7 +7,7 @@ import { request } from "node:http"
 import { createServer } from "node:net"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
-import { V8_FLAGS } from "../cluster-tests/v8-flags.ts"
+import { WRAPPER_ENV, WRAPPER_FLAGS } from "../cluster-tests/v8-flags.ts"
 import { cpu, type Figures, rss } from "./cluster.ts"
 import { folder, kubeconfig } from "./processes.ts"
 import type { Order, Size } from "./upstream.ts"
@@ -50,13 +50,16 @@ const wrapper = (from: Upstream, port: number): ChildProcess =>
   spawn(
     process.execPath,
     [
-      ...V8_FLAGS,
+      ...WRAPPER_FLAGS,
       join(folder, "dist", "wrapper.mjs"),
       ...["--kubeconfig", kubeconfig(`http://127.0.0.1:${from.port}`), "--node-name", "n0"],
       ...["--listen", `127.0.0.1:${port}`, "--health-address", "off", "--log-format", "text"],
       ...["--snapshot", join(folder, "snapshot")]
     ],
-    { stdio: ["pipe", "ignore", "inherit"], env: { ...process.env, SERVICEGROUP_LOG_LEVEL: "warning" } }
+    {
+      stdio: ["pipe", "ignore", "inherit"],
+      env: { ...process.env, ...WRAPPER_ENV, SERVICEGROUP_LOG_LEVEL: "warning" }
+    }
   )
 
 /** The body of an answer, once it is 200; its bytes, and how long it took once it was asked for. */
@@ -126,7 +129,7 @@ export const wrapping = async (clients: number, updates: number, size: Size = WH
   for (let i = 0; i < 5; i++) lists.push((await got(port, `${SLICES}?resourceVersion=0`)).ms)
 
   const directly = new Map<string, bigint>()
-  const added: number[] = []
+  const through = new Map<string, bigint>()
   let heard = 0
   const stops = [await watching(from.port, (sent, at) => directly.set(sent, at))]
   for (let i = 0; i < clients; i++) {
@@ -134,8 +137,7 @@ export const wrapping = async (clients: number, updates: number, size: Size = WH
     stops.push(
       await watching(port, (sent, at) => {
         heard += 1
-        const before = directly.get(sent)
-        if (measures && before !== undefined) added.push(Number(at - before) / 1e6)
+        if (measures && !through.has(sent)) through.set(sent, at)
       })
     )
   }
@@ -148,7 +150,12 @@ export const wrapping = async (clients: number, updates: number, size: Size = WH
   const lost = updates * clients - heard
   await sleep(updates < 10_000 ? 5000 : 58_000)
   const later = rss(running, "VmRSS")
-  added.sort((a, b) => a - b)
+  const added = [...through]
+    .flatMap(([sent, at]) => {
+      const before = directly.get(sent)
+      return before === undefined ? [] : [Number(at - before) / 1e6]
+    })
+    .sort((a, b) => a - b)
 
   const before = heard
   const at = BigInt(String(await from.tell({ _tag: "Relabel", nodes: 20 })))

@@ -1,13 +1,32 @@
-/** The flags for V8 in the command of manifests/controller/deployment.yaml: what is tested and measured runs as what is deployed. */
+/** The flags for V8, and the wrapper's environment, in the manifests: what is tested and measured runs as what is deployed. */
 import { readFileSync } from "node:fs"
-import { isSeq, parseAllDocuments } from "yaml"
+import { parse } from "yaml"
 
-const MANIFEST = new URL("../manifests/controller/deployment.yaml", import.meta.url)
+interface Container {
+  readonly command: readonly string[]
+  readonly env: readonly { readonly name: string; readonly value?: string }[]
+}
 
-export const V8_FLAGS: readonly string[] = parseAllDocuments(readFileSync(MANIFEST, "utf8")).flatMap(
-  (document) => {
-    const words = document.getIn(["spec", "template", "spec", "containers", 0, "command"])
-    return isSeq(words) ? (words.toJSON() as string[]).filter((word) => word.startsWith("--")) : []
+const container = (path: string): Container => {
+  const manifest = parse(readFileSync(new URL(`../manifests/${path}`, import.meta.url), "utf8")) as {
+    readonly spec: { readonly template: { readonly spec: { readonly containers: readonly [Container] } } }
   }
+  return manifest.spec.template.spec.containers[0]
+}
+
+const flags = (path: string): readonly string[] => {
+  const found = container(path).command.filter((word) => word.startsWith("--"))
+  if (found.length === 0) throw new Error(`manifests/${path} names no V8 flags`)
+  return found
+}
+
+export const V8_FLAGS = flags("controller/deployment.yaml")
+
+export const WRAPPER_FLAGS = flags("wrapper/daemonset.yaml")
+
+/** What the allocator is told. */
+export const WRAPPER_ENV: Readonly<Record<string, string>> = Object.fromEntries(
+  container("wrapper/daemonset.yaml").env.flatMap(({ name, value }) =>
+    value === undefined ? [] : [[name, value] as const]
+  )
 )
-if (V8_FLAGS.length === 0) throw new Error("manifests/controller/deployment.yaml names no V8 flags")

@@ -1,5 +1,5 @@
 /** What runs on the nodes: on each a wrapper, and a kube-proxy that knows no other way to the API server. */
-import { existsSync, readFileSync, writeFileSync } from "node:fs"
+import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { parseAllDocuments } from "yaml"
 import { type Access, at } from "../client.ts"
@@ -85,8 +85,6 @@ export const staffed = async (
 
 /** How the manifest's own account is let in, with no more rights than it gives. */
 const admitted = async (plane: ControlPlane): Promise<Access> => {
-  // meanwhile, until there is one
-  if (!existsSync(ACCOUNT)) return plane.access
   await done(plane.kubectl(["apply", "-f", ACCOUNT]))
   const account = parseAllDocuments(readFileSync(ACCOUNT, "utf8"))
     .map((document) => document.toJSON() as unknown)

@@ -2,6 +2,7 @@
 import { join } from "node:path"
 import { GivenUp, until } from "../deadline.ts"
 import { type Daemon, daemon, lastWords } from "../processes.ts"
+import { WRAPPER_ENV, WRAPPER_FLAGS } from "../v8-flags.ts"
 import type { Agent } from "./agents.ts"
 import { PATH } from "./namespaces.ts"
 
@@ -21,6 +22,7 @@ export const wrapper = ({ node }: Agent, { folder, programs, kubeconfig }: Upstr
   const name = `wrapper-${node.name}`
   const command = [
     process.execPath,
+    ...WRAPPER_FLAGS,
     join(programs, "wrapper.mjs"),
     `--node-name=${node.name}`,
     `--kubeconfig=${kubeconfig}`,
@@ -33,7 +35,7 @@ export const wrapper = ({ node }: Agent, { folder, programs, kubeconfig }: Upstr
   return daemon(name, node.inside(command), {
     folder,
     log: join(folder, `${name}.log`),
-    env: { PATH, HOME: folder, TMPDIR: folder }
+    env: { ...WRAPPER_ENV, PATH, HOME: folder, TMPDIR: folder }
   })
 }
 

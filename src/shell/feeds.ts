@@ -80,7 +80,7 @@ const KINDS: { readonly [F in Feed]: Kind } = {
 }
 
 /** Objects a page of a list: a page is held in memory as a whole. */
-const PAGE = 500
+const PAGE = 100
 
 const fed = <F extends Feed>(
   board: Board,
