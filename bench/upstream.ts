@@ -35,6 +35,7 @@ class Table {
   readonly objects = new Map<string, Stored>()
   readonly events: Event[] = []
   readonly watchers = new Set<ServerResponse>()
+  readonly quiet = new Set<ServerResponse>()
 }
 
 let revision = 1000
@@ -124,7 +125,7 @@ const watch = (name: Name, query: URLSearchParams, response: ServerResponse): vo
   response.writeHead(200, { "content-type": "application/json" })
   response.flushHeaders()
   // One object's watch: nothing of it changes here.
-  if (query.has("fieldSelector")) return
+  if (query.has("fieldSelector")) return void table.quiet.add(response)
   const after = Number(query.get("resourceVersion") ?? "0")
   for (const event of table.events) if (event.revision > after) response.write(event.line)
   table.watchers.add(response)
@@ -183,6 +184,15 @@ const obey = async (order: Order): Promise<unknown> => {
       return "done"
   }
 }
+
+// As the API server does: a watch that says nothing for three minutes is opened again.
+setInterval(() => {
+  for (const [name, table] of Object.entries(tables)) {
+    const object = `{"kind":"${KINDS[name as Name]}","apiVersion":"v1","metadata":{"resourceVersion":"${revision}"}}`
+    for (const watcher of [...table.watchers, ...table.quiet])
+      watcher.write(`{"type":"BOOKMARK","object":${object}}\n`)
+  }
+}, 60_000)
 
 const server = createServer({ keepAliveTimeout: 75_000, noDelay: true }, answer)
 server.listen(0, "127.0.0.1", () => process.send?.((server.address() as AddressInfo).port))

@@ -48,8 +48,8 @@ const MUTANTS: readonly Mutant[] = [
   {
     name: "address families are mixed up",
     file: "src/core/topology.ts",
-    from: "if (endpoint.family === family) found.push(endpoint)",
-    to: "found.push(endpoint)",
+    from: "if (endpoint.family !== family) continue",
+    to: "",
     caughtBy: ["explain"]
   },
   {
@@ -90,15 +90,15 @@ const MUTANTS: readonly Mutant[] = [
   {
     name: "a slice is shown before nodes were seen",
     file: "src/core/view.ts",
-    from: 'this.#synced.has("Node") &&',
-    to: "",
+    from: 'const SYNCED_FIRST = ["Service", "Node", "ApiServer"] as const',
+    to: 'const SYNCED_FIRST = ["Service", "ApiServer"] as const',
     caughtBy: ["view"]
   },
   {
     name: "labels of a deleted own node are forgotten",
     file: "src/core/view.ts",
-    from: "if (labels === undefined || sameLabels(labels, this.#ownLabels)) return",
-    to: "if (labels !== undefined && sameLabels(labels, this.#ownLabels)) return",
+    from: "if (labels === undefined) return\n      const last = this.#ownLabels",
+    to: "const last = this.#ownLabels",
     caughtBy: ["view"]
   },
   {
@@ -107,6 +107,48 @@ const MUTANTS: readonly Mutant[] = [
     from: "if (before !== undefined && sameShown(before, after))",
     to: "if (before !== undefined && before.slice === after.slice && sameShown(before, after))",
     caughtBy: ["view"]
+  },
+  {
+    name: "a Service of another namespace decides",
+    file: "src/core/view.ts",
+    from: "slice.service === undefined ? undefined : `${slice.namespace}/${slice.service}`",
+    to: "slice.service === undefined ? undefined : `default/${slice.service}`",
+    caughtBy: ["board"]
+  },
+  {
+    name: "a slice that became empty is told as deleted",
+    file: "src/core/board.ts",
+    from: 'if (told._tag === "Removed") this',
+    to: 'if (told._tag === "Removed" || told.after.dropped.length === told.after.slice.endpoints.length) this',
+    caughtBy: ["board", "serve"]
+  },
+  {
+    name: "what was kept and is gone stays",
+    file: "src/core/source.ts",
+    from: 'if (after?.uid !== before.uid) yield { _tag: "Removed", key, before }',
+    to: 'if (after !== undefined && after.uid !== before.uid) yield { _tag: "Removed", key, before }',
+    caughtBy: ["board"]
+  },
+  {
+    name: "the last slice holds the local endpoint",
+    file: "src/core/local.ts",
+    from: "a.key < b.key ? -1 : 1",
+    to: "a.key < b.key ? 1 : -1",
+    caughtBy: ["board", "explain"]
+  },
+  {
+    name: "a path with a doubled slash goes upstream",
+    file: "src/core/route.ts",
+    from: 'else if (part !== "" && part !== ".") steps.push(part)',
+    to: 'else if (part !== ".") steps.push(part)',
+    caughtBy: ["route"]
+  },
+  {
+    name: "managedFields are cut with the comma behind them",
+    file: "src/core/item.ts",
+    from: "if (before !== undefined) reader.cut(before)",
+    to: "if (before !== undefined) reader.cut(before + 1)",
+    caughtBy: ["board", "slice"]
   },
   {
     name: "the comma of a dropped endpoint is left",

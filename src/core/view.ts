@@ -84,12 +84,14 @@ export class View {
   readonly #placed = new Map<string, Set<Entry>>()
   #local: Local | undefined
   readonly #around: Surroundings
+  /** by key: the values of nodes that were asked for, since each event asks for those of all endpoints of a Service */
+  readonly #values = new Map<string, Map<string, string | undefined>>()
 
   constructor(own: string) {
     this.own = own
     this.#around = {
       own,
-      value: (node, key) => label(node === own ? this.#ownLabels : this.#nodes.get(node), key),
+      value: (node, key) => this.#value(node, key),
       named: (hostname) => this.#named(hostname)
     }
   }
@@ -229,6 +231,7 @@ export class View {
       if (labels === undefined) return
       const last = this.#ownLabels
       this.#ownLabels = labels
+      this.#forget(name)
       if (last !== undefined && this.#sameToAll(labels, last)) return
       for (const kind of KINDS) for (const group of this.#kinds[kind].groups.values()) due.add(group)
       return
@@ -236,6 +239,7 @@ export class View {
     const before = this.#nodes.get(name)
     if (labels === undefined) this.#nodes.delete(name)
     else this.#nodes.set(name, labels)
+    this.#forget(name)
     if (this.#sameToAll(labels, before)) return
     const was = label(before, HOSTNAME)
     const is = label(labels, HOSTNAME)
@@ -249,6 +253,25 @@ export class View {
     if (a === b) return true
     for (const [key, users] of this.#keys) if (users > 0 && label(a, key) !== label(b, key)) return false
     return label(a, HOSTNAME) === label(b, HOSTNAME)
+  }
+
+  #value(node: string, key: string): string | undefined {
+    let known = this.#values.get(key)
+    if (known === undefined) {
+      if (this.#values.size >= MOST_KEYS) this.#values.clear()
+      known = new Map()
+      this.#values.set(key, known)
+    }
+    let value = known.get(node)
+    if (value === undefined && !known.has(node)) {
+      value = label(node === this.own ? this.#ownLabels : this.#nodes.get(node), key)
+      known.set(node, value)
+    }
+    return value
+  }
+
+  #forget(node: string): void {
+    for (const known of this.#values.values()) known.delete(node)
   }
 
   #rehost(name: string, before: string | undefined, after: string | undefined): void {
@@ -314,6 +337,9 @@ export class View {
     return new Map(slices.map((slice) => [slice, slice === held ? here : "none"]))
   }
 }
+
+/** Keys whose values are kept: more than people write into annotations. */
+const MOST_KEYS = 32
 
 const KINDS = ["EndpointSlice", "Endpoints"] as const
 const SYNCED_FIRST = ["Service", "Node", "ApiServer"] as const
