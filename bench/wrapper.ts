@@ -52,9 +52,13 @@ const wrapper = (from: Upstream, port: number): ChildProcess =>
     [
       ...WRAPPER_FLAGS,
       join(folder, "dist", "wrapper.mjs"),
-      ...["--kubeconfig", kubeconfig(`http://127.0.0.1:${from.port}`), "--node-name", "n0"],
-      ...["--listen", `127.0.0.1:${port}`, "--health-address", "off", "--log-format", "text"],
-      ...["--snapshot", join(folder, "snapshot")]
+      "--kubeconfig",
+      kubeconfig(`http://127.0.0.1:${from.port}`),
+      "--node-name=n0",
+      `--listen=127.0.0.1:${port}`,
+      "--health-address=off",
+      "--log-format=text",
+      `--snapshot=${join(folder, "snapshot")}`
     ],
     {
       stdio: ["pipe", "ignore", "inherit"],

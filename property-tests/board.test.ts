@@ -135,6 +135,10 @@ class Story {
   #objects(feed: Feed): ReadonlyMap<string, Obj> {
     const { services, slices, nodes, apiServer } = this.upstream
     switch (feed) {
+      case "Endpoints":
+      case "Namespace":
+      case "ServiceCIDR":
+        return new Map()
       case "Service":
         return new Map(services)
       case "EndpointSlice":
@@ -147,8 +151,6 @@ class Story {
       }
       case "ApiServer":
         return new Map(apiServer === undefined ? [] : [["default/kubernetes", endpointsObject(apiServer)]])
-      default:
-        return new Map()
     }
   }
 
@@ -231,7 +233,7 @@ const localised = (world: World, object: Obj, all: readonly Obj[]): Obj | undefi
   return {
     ...object,
     endpoints: [{ addresses: [ip], conditions: { ready: true, serving: true, terminating: false } }],
-    ports: [{ name: "https", protocol: "TCP", ...((object["ports"] as readonly Obj[])[0] ?? {}), port }]
+    ports: [{ name: "https", protocol: "TCP", ...(object["ports"] as readonly Obj[])[0], port }]
   }
 }
 

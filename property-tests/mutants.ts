@@ -134,7 +134,7 @@ const MUTANTS: readonly Mutant[] = [
     file: "src/core/local.ts",
     from: "a.key < b.key ? -1 : 1",
     to: "a.key < b.key ? 1 : -1",
-    caughtBy: ["board", "explain"]
+    caughtBy: ["view"]
   },
   {
     name: "a path with a doubled slash goes upstream",

@@ -127,7 +127,7 @@ describe("watch", () => {
       const full = yield* watch(stand, WATCH_LIST)
       const empty = yield* watch(stand, WATCH_LIST, "/api/v1/endpoints")
       yield* until("the marks", () => full.lines.length === 3 && empty.lines.length === 1)
-      expect([...full.told.slice(0, 2)].sort()).toEqual(["ADDED all-1", "ADDED web-1"])
+      expect(full.told.slice(0, 2).toSorted()).toEqual(["ADDED all-1", "ADDED web-1"])
       for (const [{ lines }, kind, apiVersion] of [
         [full, "EndpointSlice", "discovery.k8s.io/v1"],
         [empty, "Endpoints", "v1"]

@@ -2,6 +2,7 @@
 import * as Command from "@effect/cli/Command"
 import { controllerCommand } from "./commands/controller.ts"
 import { demoCommand } from "./commands/demo.ts"
+import { explainCommand } from "./commands/explain.ts"
 import { planCommand } from "./commands/plan.ts"
 import { run } from "./commands/run.ts"
 import { versionCommand } from "./commands/version.ts"
@@ -12,6 +13,13 @@ run(
     Command.withDescription(
       "One cluster, many sites: a workload in every unit, traffic that stays in its unit."
     ),
-    Command.withSubcommands([controllerCommand, demoCommand, planCommand, versionCommand, wrapperCommand])
+    Command.withSubcommands([
+      controllerCommand,
+      demoCommand,
+      explainCommand,
+      planCommand,
+      versionCommand,
+      wrapperCommand
+    ])
   )
 )

@@ -84,7 +84,15 @@ describe("end", () => {
     ]),
     ...about("Service servicegrid-demo-svc has", "slices.0", [
       ["an endpoint that isn't ready", "endpoints.0.conditions.ready", false, "4 ready endpoints, not 5"]
-    ])
+    ]),
+    ["wrappers that are cut off", "upstream", "Cut", "the wrappers are cut off"],
+    ["a node that isn't answered", "views.2.got", "no answer", "kube-proxy on bj-3: no answer"],
+    [
+      "a node that is shown nothing",
+      "views.2.got",
+      [],
+      "kube-proxy on bj-3 gets nothing; it should be x1 on bj-1, x2 on bj-2"
+    ]
   ])("names %s", (_, path, value, message) => {
     expect(end(changed(theEnd, path, value))).toContain(message)
   })

@@ -1,7 +1,7 @@
 /** Scenes of the demo, written by hand. */
 import type { DeploymentGrid, ServiceGrid } from "../../src/core/grid.ts"
 import type { Condition, Deployment, Node, Service } from "../../src/core/kube.ts"
-import type { EndpointSlice, Pod, Scene } from "../../src/commands/demo/scene.ts"
+import type { Endpoint, EndpointSlice, Pod, Scene, View } from "../../src/commands/demo/scene.ts"
 
 export const OLD = "superedge/echoserver:2.2"
 export const NEW = "superedge/echoserver:2.3"
@@ -76,8 +76,28 @@ const slice: EndpointSlice = {
     namespace: "default",
     labels: { "kubernetes.io/service-name": "servicegrid-demo-svc" }
   },
-  endpoints: [1, 2, 3, 4, 5].map((i) => ({ addresses: [`10.244.0.${i}`], conditions: { ready: true } }))
+  endpoints: ["bj-1", "bj-2", "gz-1", "gz-2", "gz-3"].map((nodeName, i) => ({
+    addresses: [`10.244.0.${i + 1}`],
+    nodeName,
+    targetRef: { name: `demo-x${i + 1}` },
+    conditions: { ready: true }
+  }))
 }
+
+const endpoint = (nodeName: string, i: number): Endpoint => ({
+  nodeName,
+  address: `10.244.0.${i}`,
+  pod: `demo-x${i}`,
+  ready: true
+})
+
+const inBeijing = [endpoint("bj-1", 1), endpoint("bj-2", 2)]
+const inGuangzhou = [endpoint("gz-1", 3), endpoint("gz-2", 4), endpoint("gz-3", 5)]
+
+const views: readonly View[] = [
+  ...["bj-1", "bj-2", "bj-3"].map((name) => ({ node: name, got: inBeijing })),
+  ...["gz-1", "gz-2", "gz-3"].map((name) => ({ node: name, got: inGuangzhou }))
+]
 
 /** The end of the story as it should be. */
 export const theEnd: Scene = {
@@ -96,7 +116,9 @@ export const theEnd: Scene = {
     pod("g2", "gz-2", NEW),
     pod("g3", "gz-3", NEW)
   ],
-  slices: [slice]
+  slices: [slice],
+  views,
+  upstream: "There"
 }
 
 /** A copy with another value at a path such as `pods.0.spec`; undefined takes the key or the item away. */

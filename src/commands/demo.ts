@@ -1,8 +1,8 @@
 /**
  * `servicegroup demo`: the whole system on one machine, without a cluster and without a flag.
  *
- * A cluster in this process, the built controller as a process of its own that reaches it over HTTP, and a story that
- * is told step by step. Everything ends with this process, and nothing stays behind.
+ * A cluster in this process, the built controller and a wrapper for each node as processes of their own that reach it
+ * over HTTP, and a story that is told step by step. Everything ends with this process, and nothing stays behind.
  */
 import * as Command from "@effect/cli/Command"
 import * as Options from "@effect/cli/Options"
@@ -16,8 +16,11 @@ import { stringify } from "yaml"
 import { controllers } from "../embedded/controllers.ts"
 import { embedded } from "../embedded/server.ts"
 import { Misconfigured } from "../shell/settings.ts"
+import { edge } from "./demo/edge.ts"
+import { ECHO_SERVICE, WRAPPED } from "./demo/expected.ts"
 import { Kubectl } from "./demo/kubectl.ts"
 import { program } from "./demo/program.ts"
+import { Relay } from "./demo/relay.ts"
 import { Sight } from "./demo/scene.ts"
 import { Screen, unread } from "./demo/screen.ts"
 import { prepare, UNIT_GRACE } from "./demo/story.ts"
@@ -92,15 +95,35 @@ const play = (asked: Asked, screen: Screen) =>
     yield* hangUp
     const { url } = yield* cluster(asked)
     const kubectl = new Kubectl(url)
-    const file = join(yield* folder, "kubeconfig")
-    yield* Effect.promise(() => writeFile(file, kubeconfig(url)))
+    const at = yield* folder
     yield* prepare(kubectl)
+    const { controller, nodes } = yield* Effect.parallelFinalizers(programs(url, at))
+    const telling: Telling = {
+      screen,
+      kubectl,
+      sight: new Sight(kubectl, nodes),
+      controller,
+      edge: nodes,
+      kubeconfig: join(at, "kubeconfig"),
+      called: called(),
+      once: asked.once
+    }
+    yield* Effect.raceFirst(told(telling), Effect.raceFirst(controller.ended, nodes.ended))
+  })
+
+/** The controller, and the wrappers behind a relay. What of them is on disk is in a folder. */
+const programs = (url: string, at: string) =>
+  Effect.gen(function* () {
+    const relay = yield* Relay.to(Number(new URL(url).port))
+    const [direct, relayed] = [join(at, "kubeconfig"), join(at, "kubeconfig-nodes")]
+    yield* Effect.promise(() => writeFile(direct, kubeconfig(url)))
+    yield* Effect.promise(() => writeFile(relayed, kubeconfig(relay.url)))
     const controller = yield* program({
       name: "the controller",
       file: new URL("./controller.mjs", import.meta.url),
       args: [
         "--kubeconfig",
-        file,
+        direct,
         "--unit-grace",
         UNIT_GRACE,
         "--health-address",
@@ -109,16 +132,14 @@ const play = (asked: Asked, screen: Screen) =>
         "text"
       ]
     })
-    const telling: Telling = {
-      screen,
-      kubectl,
-      sight: new Sight(kubectl),
-      controller,
-      kubeconfig: file,
-      called: called(),
-      once: asked.once
-    }
-    yield* Effect.raceFirst(told(telling), controller.ended)
+    const nodes = yield* edge({
+      nodes: WRAPPED,
+      service: ECHO_SERVICE,
+      relay,
+      kubeconfig: relayed,
+      folder: at
+    })
+    return { controller, nodes }
   })
 
 const demo = (asked: Asked) =>
@@ -141,7 +162,7 @@ const demo = (asked: Asked) =>
 export const demoCommand = Command.make("demo", { port, once, noColor }, demo).pipe(
   Command.withDescription(
     [
-      "Show it all on this machine: a cluster in this process, the real controller beside it, and a story in six steps.",
+      "Show it all on this machine: a cluster in this process, the real controller and wrappers beside it, and a story in ten steps.",
       "It needs no cluster, no network and no flag. Afterwards it stays up to look around in, until Ctrl-C.",
       "",
       "Examples:",

@@ -252,7 +252,8 @@ const viewChanges = <F extends Feed>(
           ? [{ _tag: "Node", name: node.name, labels: (after as NodeLabels | undefined)?.labels }]
           : []
       }
-      default:
+      case "Namespace":
+      case "ServiceCIDR":
         return []
     }
   })

@@ -13,7 +13,7 @@ import { type Board, type Feed, type ItemOf, NEEDED, READERS } from "../core/boa
 import { reconnect } from "../core/retry.ts"
 import type { Input } from "../core/store.ts"
 import { Api, type Kind } from "./api.ts"
-import { Readiness } from "./health.ts"
+import type { Readiness } from "./health.ts"
 import { kind } from "./kinds.ts"
 import { type Reflection, reflect } from "./reflect.ts"
 
@@ -125,7 +125,11 @@ const narrowed = (
       return { form: "MetadataBytes", says: "PartialObjectMetadata" }
     case "ApiServer":
       return { form: "Bytes", namespace: "default", fieldSelector: "metadata.name=kubernetes" }
-    default:
+    case "Service":
+    case "EndpointSlice":
+    case "Endpoints":
+    case "Namespace":
+    case "ServiceCIDR":
       return { form: "Bytes" }
   }
 }

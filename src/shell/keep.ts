@@ -46,6 +46,9 @@ export interface KeptPart {
 /** The snapshot could not be written. The one before it still stands, but where the very last step failed. */
 export class Unkept extends Data.TaggedError("Unkept")<{ readonly message: string }> {}
 
+/** There is no snapshot that could be looked at. */
+export class Unread extends Data.TaggedError("Unread")<{ readonly message: string }> {}
+
 const FORMAT = "servicegroup-snapshot"
 const VERSION = 1
 const NAME = "snapshot"
@@ -176,6 +179,25 @@ export const read = (disk: Disk, folder: string, node: string): Effect.Effect<Op
     )
   )
 
+/** A snapshot that another process keeps, and the node that it is of. */
+export interface Looked extends Snapshot {
+  readonly node: string
+}
+
+/** The snapshot in a folder, whichever node it is of; nothing in the folder is touched. Fails with what is wrong, in words. */
+export const look = (disk: Disk, folder: string): Effect.Effect<Looked, Unread> =>
+  Effect.gen(function* () {
+    const bytes = yield* Effect.mapError(
+      step(() => disk.read(folder, NAME)),
+      ({ message }) => new Unread({ message: `the snapshot in ${folder} can't be read: ${message}` })
+    )
+    if (bytes === undefined) return yield* new Unread({ message: `there is no snapshot in ${folder}` })
+    const snapshot = parsed(bytes, undefined)
+    return "broken" in snapshot
+      ? yield* new Unread({ message: `the snapshot in ${folder} is of no use: ${snapshot.why}` })
+      : snapshot
+  })
+
 const names = (disk: Disk, folder: string, prefix: string): Effect.Effect<readonly string[]> =>
   step(() => disk.names(folder)).pipe(
     Effect.map((all) => all.filter((name) => name.startsWith(prefix))),
@@ -209,8 +231,10 @@ const aside = (disk: Disk, folder: string, { broken, why: reason }: Broken): Eff
     }
   })
 
-/** What a file says. Nothing of it is given before all of it is known to be as it was written. */
-const parsed = (bytes: Uint8Array, node: string): Snapshot | Broken => {
+/**
+ * What a file says. Nothing of it is given before all of it is known to be as it was written. `node`: which it has to be of; undefined: any.
+ */
+const parsed = (bytes: Uint8Array, node: string | undefined): Looked | Broken => {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   const cursor = new Cursor(file)
   const head = cursor.line()
@@ -229,14 +253,15 @@ const parsed = (bytes: Uint8Array, node: string): Snapshot | Broken => {
   ) {
     return { broken: "torn", why: "it isn't as it was written: its checksum doesn't fit" }
   }
-  if (head["node"] !== node) {
-    return { broken: "node", why: `it is of the node ${JSON.stringify(head["node"])}, not of ${node}` }
+  const of = head["node"]
+  if (typeof of !== "string" || (node !== undefined && of !== node)) {
+    return { broken: "node", why: `it is of the node ${JSON.stringify(of)}, not of ${node ?? "any"}` }
   }
   const parts = partsOf(cursor, body)
   const at = head["at"]
   return parts === undefined || typeof at !== "string" || Number.isNaN(Date.parse(at))
     ? { broken: "torn", why: "its parts aren't where they belong" }
-    : { at, parts }
+    : { node: of, at, parts }
 }
 
 const partsOf = (cursor: Cursor, end: number): readonly KeptPart[] | undefined => {

@@ -2,6 +2,7 @@
  * What should be there, step by step and at the end: written out, not computed.
  */
 import { missing, missingLabel, missingService, podsOf, type Unit } from "./missing.ts"
+import { missingReach } from "./reach.ts"
 import type { Scene } from "./scene.ts"
 
 export const GRID = "deploymentgrid-demo"
@@ -9,6 +10,7 @@ const SERVICE_GRID = "servicegrid-demo"
 export const KEY = "location"
 const OLD = "superedge/echoserver:2.2"
 const NEW = "superedge/echoserver:2.3"
+export const ECHO_SERVICE = `${SERVICE_GRID}-svc`
 const BEIJING = ["bj-1", "bj-2", "bj-3"]
 const GUANGZHOU = ["gz-1", "gz-2", "gz-3"]
 const VISITOR = "sh-1"
@@ -25,6 +27,13 @@ export const grid = (scene: Scene, ...units: readonly Unit[]): readonly string[]
 export const service = (scene: Scene, endpoints: number): readonly string[] =>
   missingService(scene, { grid: SERVICE_GRID, topologyKeys: `["${KEY}"]`, endpoints })
 
+/** The nodes that have a wrapper: the visitor has none. */
+export const WRAPPED: readonly string[] = [...BEIJING, ...GUANGZHOU]
+
+/** What is missing where every node reaches its own unit only, as the cluster was when it was `truth`. */
+export const reaching = (scene: Scene, truth: Scene, ...units: readonly Unit[]): readonly string[] =>
+  missingReach(scene, truth, { service: ECHO_SERVICE, key: KEY, units })
+
 export const labelled = (scene: Scene): readonly string[] => missingLabel(scene, HAND_LABEL)
 
 /** Pods that are not the ones that were there before. */
@@ -39,5 +48,7 @@ export const end = (scene: Scene): readonly string[] => [
   ...grid(scene, beijing, canary),
   ...service(scene, 5),
   ...labelled(scene),
+  ...reaching(scene, scene, beijing, canary),
+  ...(scene.upstream === "There" ? [] : ["the wrappers are cut off"]),
   ...(scene.nodes.length === 6 ? [] : [`there are ${scene.nodes.length} nodes, not 6`])
 ]

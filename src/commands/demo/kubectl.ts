@@ -142,7 +142,8 @@ export class Kubectl {
   }
 }
 
-const reasonOf = (cause: unknown): string => {
+/** Why a request had no answer. */
+export const reasonOf = (cause: unknown): string => {
   if (!(cause instanceof Error)) return String(cause)
   return cause.cause instanceof Error ? cause.cause.message : cause.message
 }

@@ -17,7 +17,9 @@ export interface Program {
   readonly pid: number
   /** the last lines that it wrote */
   readonly words: () => readonly string[]
-  /** fails when it ends by itself */
+  /** ends it with SIGKILL */
+  readonly kill: Effect.Effect<void>
+  /** fails when it has ended */
   readonly ended: Effect.Effect<never, Failed>
 }
 
@@ -64,7 +66,7 @@ export const program = ({ name, file, args }: Start): Effect.Effect<Program, Fai
       Effect.delay(TERMINAL),
       Effect.flatMap((how) => new Failed({ message: lastWords(`${name} ${how}`, words) }))
     )
-    return { pid: child.pid ?? 0, words: () => words, ended }
+    return { pid: child.pid ?? 0, words: () => words, kill: killed(child, Deferred.await(ending)), ended }
   })
 
 /** The environment without the variables that stand for flags: they were meant for another cluster. */
@@ -74,14 +76,12 @@ const withoutOurs = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
 const stop = (child: ChildProcess, ended: Effect.Effect<unknown>): Effect.Effect<void> =>
   Effect.sync(() => child.kill("SIGTERM")).pipe(
     Effect.zipRight(Effect.timeout(ended, POLITE)),
-    Effect.catchTag("TimeoutException", () =>
-      Effect.zipRight(
-        Effect.sync(() => child.kill("SIGKILL")),
-        ended
-      )
-    ),
+    Effect.catchTag("TimeoutException", () => killed(child, ended)),
     Effect.asVoid
   )
+
+const killed = (child: ChildProcess, ended: Effect.Effect<unknown>): Effect.Effect<void> =>
+  Effect.sync(() => child.kill("SIGKILL")).pipe(Effect.zipRight(ended), Effect.asVoid)
 
 /** A message, and beneath it what a program wrote last. */
 export const lastWords = (message: string, words: readonly string[]): string =>

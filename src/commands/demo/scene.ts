@@ -1,5 +1,5 @@
 /**
- * What the cluster holds at one moment, as far as the demo shows or judges it.
+ * What the cluster holds at one moment and what its nodes are shown, as far as the demo shows or judges it.
  */
 import * as Effect from "effect/Effect"
 import type { DeploymentGrid, ServiceGrid, StatefulSetGrid, WorkloadGrid } from "../../core/grid.ts"
@@ -22,8 +22,23 @@ export interface EndpointSlice extends KubeObject {
   readonly endpoints?: readonly {
     readonly addresses: readonly string[]
     readonly nodeName?: string
+    readonly targetRef?: { readonly name: string }
     readonly conditions?: { readonly ready?: boolean }
   }[]
+}
+
+/** One endpoint of a Service; what it doesn't say is empty. */
+export interface Endpoint {
+  readonly nodeName: string
+  readonly address: string
+  readonly pod: string
+  readonly ready: boolean
+}
+
+/** What the kube-proxy of a node gets: endpoints, or the reason why there is no answer. */
+export interface View {
+  readonly node: string
+  readonly got: readonly Endpoint[] | string
 }
 
 export interface Scene {
@@ -34,31 +49,52 @@ export interface Scene {
   readonly services: readonly Service[]
   readonly pods: readonly Pod[]
   readonly slices: readonly EndpointSlice[]
+  readonly views: readonly View[]
+  /** whether the nodes reach the cluster */
+  readonly upstream: "There" | "Cut"
 }
 
-/** Looks at the cluster; nothing is asked again while nothing was written. */
+/** Those who can be asked what the nodes are shown. */
+interface Nodes {
+  readonly look: () => Effect.Effect<readonly View[]>
+  readonly relay: { readonly whole: boolean }
+}
+
+type Held = Omit<Scene, "views" | "upstream">
+
+/** Looks at the cluster, of which nothing is asked again while nothing was written, and at the nodes. */
 export class Sight {
   readonly #kubectl: Kubectl
-  #last: { readonly revision: string; readonly scene: Scene } | undefined
+  readonly #nodes: Nodes
+  #last: { readonly revision: string; readonly held: Held } | undefined
 
-  constructor(kubectl: Kubectl) {
+  constructor(kubectl: Kubectl, nodes: Nodes) {
     this.#kubectl = kubectl
+    this.#nodes = nodes
   }
 
   look(): Effect.Effect<Scene, Failed> {
+    return Effect.zipWith(this.#held(), this.#nodes.look(), (held, views) => ({
+      ...held,
+      views,
+      upstream: this.#nodes.relay.whole ? "There" : "Cut"
+    }))
+  }
+
+  #held(): Effect.Effect<Held, Failed> {
     return Effect.flatMap(this.#kubectl.revision(), (revision) =>
       this.#last?.revision === revision
-        ? Effect.succeed(this.#last.scene)
-        : Effect.tap(everything(this.#kubectl), (scene) =>
+        ? Effect.succeed(this.#last.held)
+        : Effect.tap(everything(this.#kubectl), (held) =>
             Effect.sync(() => {
-              this.#last = { revision, scene }
+              this.#last = { revision, held }
             })
           )
     )
   }
 }
 
-const everything = (kubectl: Kubectl): Effect.Effect<Scene, Failed> => {
+const everything = (kubectl: Kubectl): Effect.Effect<Held, Failed> => {
   const of = <A extends KubeObject>(kind: string): Effect.Effect<readonly A[], Failed> =>
     Effect.map(kubectl.list<A>(kind), (items) => items.map((item) => ({ ...item, kind })))
   return Effect.all(
@@ -82,6 +118,28 @@ const everything = (kubectl: Kubectl): Effect.Effect<Scene, Failed> => {
     }))
   )
 }
+
+/** The endpoints of a Service, in an order that doesn't depend on that of its slices. */
+export const endpointsOf = (slices: readonly EndpointSlice[], service: string): readonly Endpoint[] =>
+  slices
+    .filter(({ metadata }) => metadata.labels?.["kubernetes.io/service-name"] === service)
+    .flatMap(({ endpoints }) => endpoints ?? [])
+    .flatMap(({ addresses, nodeName = "", targetRef, conditions }) =>
+      addresses.map((address) => ({
+        nodeName,
+        address,
+        pod: targetRef?.name ?? "",
+        ready: conditions?.ready ?? true
+      }))
+    )
+    .sort((a, b) => (textOf(a) < textOf(b) ? -1 : 1))
+
+const textOf = ({ nodeName, address, pod, ready }: Endpoint): string =>
+  [nodeName, address, pod, ready].join(" ")
+
+/** Whether two lists name the same endpoints in the same state. */
+export const sameEndpoints = (some: readonly Endpoint[], others: readonly Endpoint[]): boolean =>
+  some.map(textOf).join() === others.map(textOf).join()
 
 /** Whether an object is another one's child, by its controller owner. */
 export const isChildOf = (child: KubeObject, parent: KubeObject): boolean =>

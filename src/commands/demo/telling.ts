@@ -6,10 +6,12 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { board, conditions } from "./board.ts"
 import { Failed, type Kubectl } from "./kubectl.ts"
+import type { Edge } from "./edge.ts"
 import { lastWords, type Program } from "./program.ts"
+import { reach } from "./reach.ts"
 import type { Scene, Sight } from "./scene.ts"
 import type { Screen } from "./screen.ts"
-import { end } from "./expected.ts"
+import { ECHO_SERVICE, end, KEY, WRAPPED } from "./expected.ts"
 import { type Step, STORY } from "./story.ts"
 
 export interface Telling {
@@ -17,6 +19,7 @@ export interface Telling {
   readonly kubectl: Kubectl
   readonly sight: Sight
   readonly controller: Program
+  readonly edge: Edge
   /** the file by which others reach the cluster */
   readonly kubeconfig: string
   /** how this program is called here */
@@ -29,7 +32,8 @@ export interface Telling {
 const glance = ({ sight, screen }: Telling): Effect.Effect<Scene, Failed> =>
   Effect.tap(sight.look(), (scene) =>
     Effect.sync(() => {
-      screen.show(["", ...board(scene, screen.width, screen.paint)])
+      const { width, paint } = screen
+      screen.show(["", ...board(scene, width, paint), "", ...reach(scene, ECHO, width, paint)])
     })
   )
 
@@ -48,23 +52,31 @@ const until = (
       if (lacking.length === 0) return scene
       if ((yield* Clock.currentTimeMillis) > deadline) {
         const said = [`${what}: not there after ${Duration.format(patience)}:`, ...lacking].join("\n  ")
-        return yield* new Failed({ message: lastWords(said, telling.controller.words()) })
+        return yield* new Failed({ message: lastWords(said, wordsOn(telling, scene)) })
       }
       yield* Effect.sleep(GLANCE)
     }
   })
 
+/** The last words of the first wrapper that doesn't answer, else those of the controller. */
+const wordsOn = ({ edge, controller }: Telling, { views }: Scene): readonly string[] => {
+  const silent = views.find(({ got }) => typeof got === "string")
+  const words = silent === undefined ? [] : edge.words(silent.node)
+  return words.length > 0 ? words : controller.words()
+}
+
 const tell = (telling: Telling, step: Step, number: number): Effect.Effect<void, Failed> =>
   Effect.gen(function* () {
-    const { screen, sight, kubectl } = telling
+    const { screen, sight, kubectl, edge } = telling
     const { bold, green } = screen.paint
     const title = `${number}. ${step.title}`
-    screen.say("", bold(title), ...screen.wrapped(step.says, MARGIN), ...typed(screen, step.commands))
     const before = yield* sight.look()
-    yield* step.act(kubectl)
+    const commands = step.commands(before, { kubectl, edge })
+    screen.say("", bold(title), ...screen.wrapped(step.says, MARGIN), ...typed(screen, commands))
+    yield* step.act({ kubectl, edge }, before)
     const scene = yield* until(telling, `step ${title}`, (now) => step.missing(now, before))
     screen.say(...screen.wrapped(step.outcome, MARGIN).map(green))
-    if (!screen.live) screen.say(...boardOf(screen, scene))
+    if (!screen.live) screen.say(...shown(screen, scene, step.shows))
     else if (!telling.once) yield* Effect.sleep(READING)
   })
 
@@ -73,8 +85,17 @@ const typed = ({ paint: { dim, cyan } }: Screen, commands: readonly string[]): r
 
 const inset = (lines: readonly string[]): readonly string[] => lines.map((line) => `${MARGIN}${line}`)
 
-const boardOf = ({ width, paint }: Screen, scene: Scene): readonly string[] =>
-  inset(board(scene, width - MARGIN.length, paint))
+const shown = (
+  { width, paint }: Screen,
+  scene: Scene,
+  what: readonly ("Grids" | "Nodes")[]
+): readonly string[] => {
+  const room = width - MARGIN.length
+  return what.flatMap((each, i) => [
+    ...(i > 0 ? [""] : []),
+    ...inset(each === "Grids" ? board(scene, room, paint) : reach(scene, ECHO, room, paint))
+  ])
+}
 
 /** The end state, and whether it is as it should be. */
 const ending = (telling: Telling): Effect.Effect<void, Failed> =>
@@ -84,7 +105,7 @@ const ending = (telling: Telling): Effect.Effect<void, Failed> =>
     const scene = yield* sight.look()
     if (once) screen.show([])
     screen.say("", bold("The end state"))
-    if (once || !screen.live) screen.say(...boardOf(screen, scene), "")
+    if (once || !screen.live) screen.say(...shown(screen, scene, ["Grids", "Nodes"]), "")
     screen.say(...inset(conditions(scene, screen.width - MARGIN.length, screen.paint)), "")
     const lacking = end(scene)
     if (lacking.length > 0)
@@ -94,17 +115,19 @@ const ending = (telling: Telling): Effect.Effect<void, Failed> =>
     screen.say(green(`${MARGIN}All of it is as it should be.`))
   })
 
-const around = ({ screen, kubectl: { url }, kubeconfig, called }: Telling): void => {
+const around = ({ screen, kubectl: { url }, edge, kubeconfig, called }: Telling): void => {
   screen.say(
     "",
     screen.paint.bold("Look around"),
     ...screen.wrapped(
-      "Cluster and controller stay up. Change what you like, and see what they make of it.",
+      "The cluster, the controller and the wrappers stay up. Change what you like, and see what they make of it.",
       MARGIN
     ),
     ...typed(screen, [
       `kubectl --server=${url} get dg,deploy,pods -A -o wide`,
       `kubectl --server=${url} label node gz-3 location=shenzhen --overwrite`,
+      `curl -s ${edge.url(WRAPPED[0] ?? "")}/apis/discovery.k8s.io/v1/endpointslices`,
+      `${called} explain service default/${ECHO_SERVICE} --node ${WRAPPED[0]} --kubeconfig ${kubeconfig}`,
       `${called} plan --kubeconfig ${kubeconfig}`
     ]),
     `${MARGIN}Ctrl-C ends it all.`
@@ -114,11 +137,11 @@ const around = ({ screen, kubectl: { url }, kubeconfig, called }: Telling): void
 /** The whole story, its end state and, unless it ends there, how to look around; then what is there is shown for ever. */
 export const told = (telling: Telling): Effect.Effect<void, Failed> =>
   Effect.gen(function* () {
-    const { screen, kubectl, controller } = telling
+    const { screen, kubectl, controller, edge } = telling
     screen.say(
       screen.paint.bold("ServiceGroup: one cluster, many sites"),
       ...screen.wrapped(
-        `A Kubernetes API with six nodes is served at ${kubectl.url}, and the controller runs beside it as process ${controller.pid}. They share nothing but HTTP. Each step says what a person would type; the demo sends the same requests.`
+        `A Kubernetes API with six nodes is served at ${kubectl.url}, and the controller runs beside it as process ${controller.pid}. On each node a wrapper stands before kube-proxy: processes ${WRAPPED.map((node) => edge.pid(node)).join(", ")}. They share nothing but HTTP. Each step says what a person would type; the demo sends the same requests.`
       )
     )
     for (const [i, step] of STORY.entries()) yield* tell(telling, step, i + 1)
@@ -126,18 +149,23 @@ export const told = (telling: Telling): Effect.Effect<void, Failed> =>
     if (telling.once) return
     around(telling)
     // Whatever somebody does to the cluster now, be it to delete the kinds: the demo stays.
-    const watching = Effect.delay(Effect.ignore(glance(telling)), GLANCE)
+    const watching = Effect.delay(Effect.ignore(glance(telling)), WATCHING)
     yield* screen.live ? Effect.forever(watching) : Effect.never
   })
+
+const ECHO = { service: ECHO_SERVICE, key: KEY }
 
 const MARGIN = "   "
 
 /** How often the cluster is looked at. */
 const GLANCE = Duration.millis(60)
 
+/** The same once the story is over. */
+const WATCHING = Duration.millis(250)
+
 /** How long a person reads. */
 const READING = Duration.seconds(1.5)
 
 /** How long a step may take. */
 const PATIENCE = Duration.seconds(30)
-const PATIENCE_ONCE = Duration.seconds(10)
+const PATIENCE_ONCE = Duration.seconds(15)
