@@ -10,8 +10,9 @@ import type { Event } from "../src/core/journal.ts"
 import { sent } from "../src/core/query.ts"
 import { parts, restore } from "../src/core/snapshot.ts"
 import type { Input } from "../src/core/store.ts"
+import { naive, type Obj, without, type World } from "./naive.ts"
 import { runs } from "./runs.ts"
-import { asIs, bytesOf, naive, objectOf, type Obj, without, type World } from "./sliced.ts"
+import { asIs, bytesOf, objectOf } from "./sliced.ts"
 
 const OWN = "n1"
 const V1 = "discovery.k8s.io/v1"
@@ -499,5 +500,116 @@ describe("Board", () => {
     story.upstream.nodes.delete(OWN)
     story.list("OwnNode")
     expect([board.waitsFor("Node"), parts(board)]).toEqual([["OwnNode"], undefined])
+  })
+
+  it("R87 R106 keeps an unheard-of Service's slices closed, a kept one to its zone, and one without a rule open", () => {
+    const story = new Story()
+    story.begin()
+    story.act({ _tag: "Node", name: "n2", labels: { zone: "a" } })
+    story.act({ _tag: "Node", name: "n3", labels: { zone: "b" } })
+    const of = (namespace: string, service: string): Act => ({
+      _tag: "Slice",
+      key: `${namespace}/${service}-x`,
+      object: {
+        metadata: {
+          name: `${service}-x`,
+          namespace,
+          uid: service,
+          labels: { "kubernetes.io/service-name": service }
+        },
+        addressType: "IPv4",
+        endpoints: ["n2", "n3"].map((nodeName) => ({ addresses: ["10.0.0.1"], nodeName })),
+        ports: []
+      }
+    })
+    const says = (namespace: string, name: string, given: Obj): Act => ({
+      _tag: "Service",
+      key: `${namespace}/${name}`,
+      object: {
+        metadata: { name, namespace, uid: name, annotations: given },
+        spec: { clusterIP: "10.0.0.1" }
+      }
+    })
+    story.act(of("kube-system", "edge-coredns"))
+    story.act(of("kube-system", "kube-dns"))
+    const nodes = () =>
+      [...new Client(story, () => true).table].map(([key, object]) => [
+        key,
+        (object["endpoints"] as readonly Obj[]).map((each) => each["nodeName"])
+      ])
+    expect(nodes()).toEqual([
+      ["kube-system/edge-coredns-x", []],
+      ["kube-system/kube-dns-x", []]
+    ])
+    story.act(says("kube-system", "edge-coredns", { topologyKeys: '["zone"]' }))
+    story.act(says("kube-system", "kube-dns", {}))
+    expect(nodes()).toEqual([
+      ["kube-system/edge-coredns-x", ["n2"]],
+      ["kube-system/kube-dns-x", ["n2", "n3"]]
+    ])
+  })
+
+  it("R140 looks, for one node's label among 1000 Services and 5000 slices, at the slices of that node's Services alone", () => {
+    const looked = new Map<string, number>()
+    const board = new Board(OWN, "1000", { count: 10, bytes: 1000 })
+    const read = <F extends Feed>(feed: F, object: Obj): ItemOf<F> => {
+      const found = READERS[feed](bytesOf(stamped(object, "5")), asIs)
+      return "_tag" in found ? expect.fail(found.message) : found
+    }
+    const list = <F extends Feed>(feed: F, objects: readonly ItemOf<F>[]) =>
+      board.take(feed, [{ _tag: "Listed", revision: "9", items: objects, unread: [] }])
+    const nodes = Array.from({ length: 1000 }, (_, i) => nodeObject(`n${i + 1}`, { zone: `z${i % 10}` }))
+    list("OwnNode", [read("OwnNode", nodeObject(OWN, { zone: "z0" }))])
+    list(
+      "Node",
+      nodes.map((each) => read("Node", each))
+    )
+    list("ApiServer", [])
+    const service = (i: number): Obj => ({
+      metadata: {
+        name: `s${i}`,
+        namespace: "default",
+        uid: `s${i}`,
+        annotations: { topologyKeys: '["zone"]' }
+      }
+    })
+    list(
+      "Service",
+      Array.from({ length: 1000 }, (_, i) => read("Service", service(i)))
+    )
+    const slices = Array.from({ length: 5000 }, (_, i) => {
+      const of = read("EndpointSlice", {
+        metadata: {
+          name: `x${i}`,
+          namespace: "default",
+          uid: `x${i}`,
+          labels: { "kubernetes.io/service-name": `s${i % 1000}` }
+        },
+        addressType: "IPv4",
+        endpoints: [{ nodeName: `n${(i % 1000) + 1}` }, { nodeName: `n${((i * 7) % 1000) + 1}` }]
+      })
+      return new Proxy(of, {
+        get: (target, field, receiver) => {
+          if (field === "endpoints") looked.set(target.key, (looked.get(target.key) ?? 0) + 1)
+          return Reflect.get(target, field, receiver) as unknown
+        }
+      })
+    })
+    list("EndpointSlice", slices)
+    // A start costs so much a slice, not so much for each slice and Service.
+    expect(looked.size).toBe(5000)
+    expect(Math.max(...looked.values())).toBeLessThan(60)
+    const moved = { ...read("Node", nodeObject("n12", { zone: "z0" })), revision: "12" }
+    board.take("Node", [{ _tag: "Changed", item: moved }])
+    const own = new Set(
+      slices
+        .filter(({ endpoints }) => endpoints.some((each) => each.node === "n12"))
+        .map((each) => each.service)
+    )
+    looked.clear()
+    board.take("Node", [{ _tag: "Changed", item: { ...moved, revision: "13", labels: { zone: "z1" } } }])
+    const seen = new Set(slices.filter(({ key }) => looked.has(key)).map((each) => each.service))
+    expect(seen).toEqual(own)
+    expect(own.size).toBeLessThan(20)
   })
 })

@@ -350,7 +350,9 @@ import { readFileSync } from "node:fs"
 const config = readFileSync(process.argv[process.argv.indexOf("--kubeconfig") + 1], "utf8")
 const upstream = /server: (\\S+)/.exec(config)[1]
 const server = createServer((asked, answer) => {
-  request(upstream + asked.url, (got) => got.pipe(answer)).end()
+  const passed = request(upstream + asked.url, { agent: false }, (got) => got.pipe(answer))
+  passed.on("error", () => answer.destroy())
+  passed.end()
 })
 server.listen(0, "127.0.0.1", () => console.error("message=serving port=" + server.address().port + " "))
 `

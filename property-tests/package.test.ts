@@ -99,7 +99,7 @@ describe("the package", () => {
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name).slice(installed.length + 1))
     const unexpected = files.filter(
-      (file) => !/^(package\.json|dist\/core\/[\w-]+\.(js|d\.ts)|manifests\/.+\.yaml)$/.test(file)
+      (file) => !/^(package\.json|dist\/core\/[\w-]+\.(js|d\.ts)|manifests\/.+\.(yaml|md))$/.test(file)
     )
     expect(unexpected).toEqual([])
     expect(files).toContain("dist/core/index.js")
