@@ -13,7 +13,7 @@ import { type Board, type Feed, type ItemOf, NEEDED, READERS } from "../core/boa
 import { reconnect } from "../core/retry.ts"
 import type { Input } from "../core/store.ts"
 import { Api, type Kind } from "./api.ts"
-import type { Readiness } from "./health.ts"
+import { Readiness } from "./health.ts"
 import { kind } from "./kinds.ts"
 import { type Reflection, reflect } from "./reflect.ts"
 
@@ -142,13 +142,22 @@ const slices = (board: Board, settings: Told) =>
     return yield* fed(board, "EndpointSlice", slicesIn(version), settings)
   })
 
-const served: Effect.Effect<"v1" | "v1beta1", never, Api> = Effect.gen(function* () {
+const served: Effect.Effect<"v1" | "v1beta1", never, Api | Readiness> = Effect.gen(function* () {
   const api = yield* Api
+  const { waiting } = yield* Readiness
+  // Before the first question: nobody may be told that all is ready while it isn't answered.
+  yield* waiting("EndpointSlice", "the version in which upstream serves them is not known")
+  let told: string | undefined
   for (let attempt = 0; ; attempt++) {
     const asked = yield* Effect.either(api.list(slicesIn("v1"), { limit: 1, form: "Bytes" }))
     // What refuses it otherwise will be told of by the feed itself.
     if (asked._tag === "Right" || ["Forbidden", "Invalid"].includes(asked.left.reason)) return "v1"
-    if (asked.left.reason === "NotFound") return "v1beta1"
+    const { code, reason, message } = asked.left
+    if (reason === "NotFound") return "v1beta1"
+    const why = code === 0 ? message : `${code}, ${message}`
+    yield* waiting("EndpointSlice", why)
+    if (why !== told) yield* Effect.logWarning(why)
+    told = why
     yield* Effect.sleep(reconnect(asked.left, attempt, 0.5))
   }
 })
