@@ -4,9 +4,10 @@
  */
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { Board, type Feed, type ItemOf, NEEDED, READERS, subject, type Thing } from "../src/core/board.ts"
+import { Board, type Feed, type ItemOf, NEEDED, READERS } from "../src/core/board.ts"
 import type { Sink } from "../src/core/bytes.ts"
 import type { Event } from "../src/core/journal.ts"
+import { subject, type Thing } from "../src/core/cut.ts"
 import { sent } from "../src/core/query.ts"
 import { parts, restore } from "../src/core/snapshot.ts"
 import type { Input } from "../src/core/store.ts"

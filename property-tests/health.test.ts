@@ -5,23 +5,12 @@ import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as MetricBoundaries from "effect/MetricBoundaries"
 import * as Scope from "effect/Scope"
-import { createServer } from "node:http"
-import { type AddressInfo, connect } from "node:net"
+import { connect } from "node:net"
 import { describe, expect, it } from "vitest"
 import { Readiness, serveHealth } from "../src/shell/health.ts"
 import { prometheus } from "../src/shell/prometheus.ts"
 import { live, until } from "./effect.ts"
-
-/** A port that nobody listens on. */
-const freePort = Effect.promise(
-  () =>
-    new Promise<number>((resolve) => {
-      const server = createServer().listen(0, "127.0.0.1", () => {
-        const { port } = server.address() as AddressInfo
-        server.close(() => resolve(port))
-      })
-    })
-)
+import { freePort } from "./free-port.ts"
 
 const address = (port: number, host: string | undefined = "127.0.0.1") => ({
   host,

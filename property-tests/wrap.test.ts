@@ -14,6 +14,7 @@ import { Readiness, type ReadinessService } from "../src/shell/health.ts"
 import { wrap } from "../src/shell/wrap.ts"
 import type { WrapperSettings } from "../src/shell/wrapper-settings.ts"
 import { live, until } from "./effect.ts"
+import { freePort } from "./free-port.ts"
 import { ask, names, node, nodesOf, type Obj, service, slice, SLICES, type Stand, watch } from "./served.ts"
 
 const SNAPSHOT_S = 1
@@ -301,13 +302,3 @@ const wrapped = (o: { readonly kubeconfig: string; readonly folder: string }) =>
       stop: Scope.close(scope, Exit.void)
     }) satisfies Wrapped
   })
-
-const freePort = Effect.promise(
-  () =>
-    new Promise<number>((resolve) => {
-      const server = createServer().listen(0, "127.0.0.1", () => {
-        const { port } = server.address() as AddressInfo
-        server.close(() => resolve(port))
-      })
-    })
-)

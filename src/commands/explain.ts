@@ -17,7 +17,8 @@ import { own } from "../core/value.ts"
 import * as Api from "../shell/api.ts"
 import { disk } from "../shell/disk.ts"
 import { look } from "../shell/keep.ts"
-import { CHILDREN, kind, NODE } from "../shell/kinds.ts"
+import { CHILDREN, ENDPOINTS, NODE, slicesIn } from "../shell/kinds.ts"
+import { listed } from "../shell/listed.ts"
 import { type Access, access, Misconfigured } from "../shell/settings.ts"
 import { explanation, render, type Scenery } from "./explanation.ts"
 import { near } from "./near.ts"
@@ -45,33 +46,6 @@ const missing = (asked: Name, all: readonly string[], where: string): Misconfigu
 
 const keyOf = ({ metadata }: KubeObject): string => `${metadata.namespace ?? ""}/${metadata.name}`
 
-const PAGE = 500
-
-/** All objects of a kind, page by page. */
-const listed = <A>(
-  of: Api.Kind,
-  where: Partial<Api.ListOptions>
-): Effect.Effect<readonly A[], Api.ApiError, Api.Api> =>
-  Effect.gen(function* () {
-    const api = yield* Api.Api
-    const found: A[] = []
-    let more: string | undefined
-    do {
-      const page: Api.Page = yield* api.list(of, {
-        ...where,
-        limit: PAGE,
-        ...(more !== undefined && { continue: more })
-      })
-      found.push(...(page.items as readonly A[]))
-      more = page.continue
-    } while (more !== undefined)
-    return found
-  })
-
-const slicesIn = (version: string): Api.Kind =>
-  kind("discovery.k8s.io", version, "endpointslices", "EndpointSlice")
-const ENDPOINTS = kind("", "v1", "endpoints", "Endpoints")
-
 const fromCluster = (asked: Name): Effect.Effect<Scenery, Api.ApiError | Misconfigured, Api.Api> =>
   Effect.gen(function* () {
     const api = yield* Api.Api
@@ -80,23 +54,26 @@ const fromCluster = (asked: Name): Effect.Effect<Scenery, Api.ApiError | Misconf
       Effect.catchIf(
         (error) => error.reason === "NotFound",
         () =>
-          Effect.flatMap(listed<Service>(CHILDREN.Service, {}), (all) =>
-            Effect.fail(missing(asked, all.map(keyOf), "the cluster"))
+          Effect.flatMap(listed(CHILDREN.Service), (all) =>
+            Effect.fail(missing(asked, (all as readonly Service[]).map(keyOf), "the cluster"))
           )
       )
     )
     const where = { namespace, labelSelector: `${SERVICE_NAME}=${name}` }
-    const slices = yield* listed<EndpointSlice>(slicesIn("v1"), where).pipe(
+    const slices = (yield* listed(slicesIn("v1"), where).pipe(
       // clusters before 1.21
       Effect.catchIf(
         (error) => error.reason === "NotFound",
-        () => listed<EndpointSlice>(slicesIn("v1beta1"), where)
+        () => listed(slicesIn("v1beta1"), where)
       )
-    )
-    const nodes = yield* listed<Node>(NODE, {})
+    )) as readonly EndpointSlice[]
+    const nodes = (yield* listed(NODE)) as readonly Node[]
     const [apiServer] =
       textOf(asked) === API_SERVER
-        ? yield* listed<Endpoints>(ENDPOINTS, { namespace, fieldSelector: `metadata.name=${name}` })
+        ? ((yield* listed(ENDPOINTS, {
+            namespace,
+            fieldSelector: `metadata.name=${name}`
+          })) as readonly Endpoints[])
         : []
     return { service: service as Service, slices, nodes: byName(nodes), apiServer }
   })

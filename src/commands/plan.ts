@@ -15,6 +15,7 @@ import { isObject } from "../core/json.ts"
 import type { Node } from "../core/kube.ts"
 import * as Api from "../shell/api.ts"
 import { CHILDREN, GRIDS, NODE } from "../shell/kinds.ts"
+import { listed } from "../shell/listed.ts"
 import { type Manifest, manifests } from "../shell/manifest.ts"
 import { access, legacyManager, Misconfigured, unitGrace } from "../shell/settings.ts"
 import { exitCode, gridPlan, render } from "./outline.ts"
@@ -35,23 +36,6 @@ const inNamespace = (grid: Grid): Grid => ({
   metadata: { ...grid.metadata, namespace: grid.metadata.namespace ?? "default" }
 })
 
-const listAll = (kind: Api.Kind) =>
-  Effect.gen(function* () {
-    const api = yield* Api.Api
-    const found: unknown[] = []
-    let more: string | undefined
-    do {
-      const page: { readonly items: readonly unknown[]; readonly continue: string | undefined } =
-        yield* api.list(kind, {
-          limit: 500,
-          ...(more === undefined ? {} : { continue: more })
-        })
-      found.push(...page.items)
-      more = page.continue
-    } while (more !== undefined)
-    return found
-  })
-
 const key = (object: {
   readonly kind?: unknown
   readonly metadata: { readonly name: string; readonly namespace?: unknown }
@@ -62,7 +46,7 @@ const fromCluster = (files: readonly Grid[]): Effect.Effect<World, Api.ApiError,
   Effect.gen(function* () {
     const stored = new Map<string, Grid>()
     for (const kind of Object.keys(GRIDS) as Grid["kind"][])
-      for (const raw of (yield* listAll(GRIDS[kind])) as readonly Grid[])
+      for (const raw of (yield* listed(GRIDS[kind])) as readonly Grid[])
         stored.set(`${kind}/${key(raw)}`, { ...raw, kind } as Grid)
     const asked = files.map((grid): Grid => {
       const now = stored.get(`${grid.kind}/${key(grid)}`)
@@ -77,11 +61,11 @@ const fromCluster = (files: readonly Grid[]): Effect.Effect<World, Api.ApiError,
             }
           }
     })
-    const nodes = (yield* listAll(NODE)) as readonly Node[]
+    const nodes = (yield* listed(NODE)) as readonly Node[]
     const grids = files.length === 0 ? [...stored.values()] : asked
     const children: Record<string, readonly ChildObject[]> = {}
     for (const kind of new Set(grids.map(childKind)))
-      children[kind] = (yield* listAll(CHILDREN[kind])) as readonly ChildObject[]
+      children[kind] = (yield* listed(CHILDREN[kind])) as readonly ChildObject[]
     return { grids, nodes, children }
   })
 

@@ -122,4 +122,5 @@ const meta = (reader: Reader, found: Found, known: () => unknown): void => {
   })
 }
 
-const isRevision = (text: string): boolean => /^(?:0|[1-9]\d*)$/.test(text)
+/** Whether a text is a revision that can be compared (KEP-5504). */
+export const isRevision = (text: string): boolean => /^(?:0|[1-9]\d*)$/.test(text)

@@ -7,7 +7,7 @@
 import { type Item, item } from "./item.ts"
 import { inVersion, V1 } from "./beta.ts"
 import { edited, put, type Sink } from "./bytes.ts"
-import { rendering, sameItem, type Shown } from "./cut.ts"
+import { rendering, sameItem, subject, type Thing } from "./cut.ts"
 import { type Bounds, Journal } from "./journal.ts"
 import type { StringMap } from "./kube.ts"
 import { local } from "./local.ts"
@@ -44,12 +44,6 @@ export const SHOWN = {
   ServiceCIDR: "ServiceCIDR"
 } as const satisfies { readonly [kind: string]: Feed }
 export type ShownKind = keyof typeof SHOWN
-
-/** A slice or an Endpoints object as it is shown, or an object that nothing is dropped of. */
-export type Thing = Shown | Item
-
-/** What of a thing can be selected by. */
-export const subject = (thing: Thing): Item => ("slice" in thing ? thing.slice : thing)
 
 /** A node, as far as it decides. */
 export interface NodeLabels extends Stored {

@@ -19,6 +19,12 @@ export interface Shown {
   readonly local: Local | "none" | undefined
 }
 
+/** A slice or an Endpoints object as it is shown, or an object that nothing is dropped of. */
+export type Thing = Shown | Item
+
+/** What of a thing can be selected by. */
+export const subject = (thing: Thing): Item => ("slice" in thing ? thing.slice : thing)
+
 /** The bytes of a slice without some of its endpoints; the very same bytes where none is dropped. */
 export const cut = (slice: Slice, dropped: readonly number[]): Uint8Array =>
   edited(slice.bytes, sorted(cuts(slice, dropped)))
@@ -31,50 +37,42 @@ export interface Stamp {
   readonly apiVersion: string
 }
 
-/** An object that nothing is dropped of, stamped. */
-export const stamped = (item: Item, stamp: Stamp): Uint8Array =>
-  edited(item.bytes, sorted(stamps(item, stamp)))
-
-/** A slice as it is shown, stamped. */
-export const render = (shown: Shown, stamp: Stamp): Uint8Array =>
-  edited(shown.slice.bytes, edits(shown, stamp))
-
 /** What the bytes of an object and the edits are, for who puts them together himself. */
 export interface Rendering {
   readonly bytes: Uint8Array
   readonly edits: readonly Edit[]
 }
 
-/** As `stamped` and `render`, without building the result. */
-export const rendering = (thing: Shown | Item, stamp: Stamp): Rendering =>
+/** A thing, stamped, without building the result. */
+export const rendering = (thing: Thing, stamp: Stamp): Rendering =>
   "slice" in thing
-    ? { bytes: thing.slice.bytes, edits: edits(thing, stamp) }
+    ? { bytes: thing.slice.bytes, edits: sorted(stamps(thing.slice, stamp).concat(changes(thing))) }
     : { bytes: thing.bytes, edits: sorted(stamps(thing, stamp)) }
 
-const edits = (shown: Shown, stamp: Stamp): readonly Edit[] =>
-  sorted(stamps(shown.slice, stamp).concat(changes(shown)))
+/** An object that nothing is dropped of, stamped. */
+export const stamped = (item: Item, stamp: Stamp): Uint8Array => built(rendering(item, stamp))
+
+/** A slice as it is shown, stamped. */
+export const render = (shown: Shown, stamp: Stamp): Uint8Array => built(rendering(shown, stamp))
+
+const built = ({ bytes, edits }: Rendering): Uint8Array => edited(bytes, edits)
 
 /** Whether a client sees the same in both, revisions aside. */
 export const sameShown = (a: Shown, b: Shown): boolean => {
   if (a.slice === b.slice && a.dropped.length === b.dropped.length && sameLocal(a.local, b.local))
     return a.dropped.every((each, i) => each === b.dropped[i])
-  const stamp = stampOf(a.slice.kind, a.slice, b.slice)
-  return sameEdited(a.slice.bytes, edits(a, stamp), b.slice.bytes, edits(b, stamp))
+  return sameRendered(a.slice.kind, a, b)
 }
 
 /** Whether a client sees the same in both, revisions aside. */
-export const sameItem = (kind: string, a: Item, b: Item): boolean => {
-  if (a === b) return true
-  const stamp = stampOf(kind, a, b)
-  return sameEdited(a.bytes, sorted(stamps(a, stamp)), b.bytes, sorted(stamps(b, stamp)))
-}
+export const sameItem = (kind: string, a: Item, b: Item): boolean => a === b || sameRendered(kind, a, b)
 
-/** A stamp that makes an item of a list, which says nothing of its type, the same as one of a watch. */
-const stampOf = (kind: string, a: Item, b: Item): Stamp => ({
-  revision: "0",
-  kind,
-  apiVersion: a.apiVersion ?? b.apiVersion ?? ""
-})
+/** The stamp makes an item of a list, which says nothing of its type, the same as one of a watch. */
+const sameRendered = (kind: string, a: Thing, b: Thing): boolean => {
+  const stamp = { revision: "0", kind, apiVersion: subject(a).apiVersion ?? subject(b).apiVersion ?? "" }
+  const [one, other] = [rendering(a, stamp), rendering(b, stamp)]
+  return sameEdited(one.bytes, one.edits, other.bytes, other.edits)
+}
 
 const sameLocal = (a: Shown["local"], b: Shown["local"]): boolean =>
   a === b || (typeof a === "object" && typeof b === "object" && a.address === b.address && a.port === b.port)

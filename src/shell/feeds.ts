@@ -14,7 +14,7 @@ import { reconnect } from "../core/retry.ts"
 import type { Input } from "../core/store.ts"
 import { Api, type Kind } from "./api.ts"
 import { Readiness } from "./health.ts"
-import { kind } from "./kinds.ts"
+import { CHILDREN, ENDPOINTS, kind, NODE, slicesIn } from "./kinds.ts"
 import { type Reflection, reflect } from "./reflect.ts"
 
 export interface Feeds {
@@ -63,18 +63,13 @@ interface Told extends FeedSettings {
   readonly heard: () => void
 }
 
-const node = kind("", "v1", "nodes", "Node", false)
-const endpoints = kind("", "v1", "endpoints", "Endpoints")
-const slicesIn = (version: string): Kind =>
-  kind("discovery.k8s.io", version, "endpointslices", "EndpointSlice")
-
 const KINDS: { readonly [F in Feed]: Kind } = {
-  OwnNode: node,
-  Node: node,
-  Service: kind("", "v1", "services", "Service"),
-  ApiServer: endpoints,
+  OwnNode: NODE,
+  Node: NODE,
+  Service: CHILDREN.Service,
+  ApiServer: ENDPOINTS,
   EndpointSlice: slicesIn("v1"),
-  Endpoints: endpoints,
+  Endpoints: ENDPOINTS,
   Namespace: kind("", "v1", "namespaces", "Namespace", false),
   ServiceCIDR: kind("networking.k8s.io", "v1", "servicecidrs", "ServiceCIDR", false)
 }

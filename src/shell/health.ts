@@ -13,9 +13,10 @@ import * as Layer from "effect/Layer"
 import * as Metric from "effect/Metric"
 import * as Ref from "effect/Ref"
 import * as Runtime from "effect/Runtime"
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import { listening } from "./listen.ts"
 import { prometheus } from "./prometheus.ts"
-import { type Address, Misconfigured } from "./settings.ts"
+import type { Address, Misconfigured } from "./settings.ts"
 
 export interface ReadinessService {
   /**
@@ -112,7 +113,7 @@ const serving = (address: Address) =>
       )
     })
     server.maxConnections = 64
-    yield* Effect.acquireRelease(listening(server, address), () =>
+    yield* Effect.acquireRelease(listening(server, "health-address", address), () =>
       Effect.async<void>((done) => {
         server.close(() => done(Effect.void))
         server.closeAllConnections()
@@ -133,13 +134,3 @@ const write = (request: IncomingMessage, response: ServerResponse, { status, bod
   response.writeHead(status, { "content-type": type ?? plain, "content-length": Buffer.byteLength(body) })
   response.end(request.method === "HEAD" ? undefined : body)
 }
-
-const listening = (server: Server, { host, port, text }: Address): Effect.Effect<void, Misconfigured> =>
-  Effect.async<void, Misconfigured>((done) => {
-    server.once("error", (error) => {
-      done(new Misconfigured({ message: `--health-address ${text}: ${error.message}` }))
-    })
-    server.listen({ port, ...(host !== undefined && { host }) }, () => {
-      done(Effect.void)
-    })
-  })

@@ -20,6 +20,11 @@ export const kind = (
   namespaced
 })
 
+export const ENDPOINTS = kind("", "v1", "endpoints", "Endpoints")
+/** EndpointSlices in a version of discovery.k8s.io. */
+export const slicesIn = (version: "v1" | "v1beta1"): Kind =>
+  kind("discovery.k8s.io", version, "endpointslices", "EndpointSlice")
+
 export const NODE = kind("", "v1", "nodes", "Node", false)
 export const EVENT = kind("", "v1", "events", "Event")
 

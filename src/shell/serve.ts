@@ -12,16 +12,18 @@ import type * as Scope from "effect/Scope"
 import * as http from "node:http"
 import * as https from "node:https"
 import type { Duplex } from "node:stream"
-import { type Board, type Feed, SHOWN, type ShownKind, subject, type Thing } from "../core/board.ts"
+import { type Board, type Feed, SHOWN, type ShownKind } from "../core/board.ts"
+import { subject, type Thing } from "../core/cut.ts"
 import type { Listing } from "../core/journal.ts"
 import { listing, opening } from "../core/opening.ts"
 import { expired, listHead, LIST_TAIL, notFound, type Status, status } from "../core/reply.ts"
 import { type Asked, type Route, route, type Served } from "../core/route.ts"
 import type { Forward } from "./forward.ts"
+import { listening } from "./listen.ts"
 import { pieces } from "./pieces.ts"
 import { refuse } from "./refuse.ts"
 import { series } from "./series.ts"
-import { type Address, Misconfigured } from "./settings.ts"
+import type { Address, Misconfigured } from "./settings.ts"
 import { Watcher } from "./watcher.ts"
 
 export interface Serving {
@@ -84,7 +86,7 @@ export const serve = (o: Serving): Effect.Effect<Server, Misconfigured, Scope.Sc
       desk.upgrade(request, socket, head)
     )
     const bookmarks = setInterval(() => desk.bookmark(), o.pace.bookmark)
-    yield* Effect.acquireRelease(listening(server, o.address), () =>
+    yield* Effect.acquireRelease(listening(server, "listen", o.address), () =>
       Effect.async<void>((done) => {
         clearInterval(bookmarks)
         server.close(() => done(Effect.void))
@@ -109,17 +111,8 @@ const LIMITS = {
   headersTimeout: 20_000,
   requestTimeout: 0,
   maxHeaderSize: 64 * 1024,
-  noDelay: true,
-  insecureHTTPParser: false
+  noDelay: true
 } as const
-
-const listening = (server: http.Server, { host, port, text }: Address): Effect.Effect<void, Misconfigured> =>
-  Effect.async<void, Misconfigured>((done) => {
-    server.once("error", (error) => {
-      done(new Misconfigured({ message: `--listen ${text}: ${error.message}` }))
-    })
-    server.listen({ port, ...(host !== undefined && { host }) }, () => done(Effect.void))
-  })
 
 /** A request that waits for what it depends on. */
 interface Held {
@@ -145,8 +138,8 @@ class Desk {
       return this.#o.forward.request(request, response, taken.ownNode ? this.#ownNode() : undefined)
     // A body that nobody reads would hold up the next request on the connection.
     request.resume()
-    if (taken._tag === "Refused") return answered(response, taken.status)
-    if (request.method === "HEAD") return answered(response, status(405, "MethodNotAllowed", "ask with GET"))
+    if (taken._tag === "Refused") return refuse(response, taken.status)
+    if (request.method === "HEAD") return refuse(response, status(405, "MethodNotAllowed", "ask with GET"))
     this.#o.begin(SHOWN[taken.kind])
     if (this.#o.board.waitsFor(taken.kind).length === 0) this.#answer(taken, response)
     else this.#hold(taken, response)
@@ -198,7 +191,10 @@ class Desk {
   #hold(asked: Served, response: http.ServerResponse): void {
     const timer = setTimeout(() => {
       this.#held.delete(held)
-      const why = `this node's view is not complete yet; it waits for ${this.#o.board.waitsFor(asked.kind).map(WORDS).join(", ")}`
+      const why = `this node's view is not complete yet; it waits for ${this.#o.board
+        .waitsFor(asked.kind)
+        .map((feed) => WORDS[feed])
+        .join(", ")}`
       requests(asked.kind, asked.verb._tag, "503")
       refuse(response, { code: 503, reason: "ServiceUnavailable", message: why, retryAfter: 1 })
     }, this.#o.pace.hold)
@@ -258,7 +254,7 @@ class Desk {
 
   #refused(asked: Served, response: http.ServerResponse, of: Status): void {
     requests(asked.kind, asked.verb._tag, String(of.code))
-    answered(response, of)
+    refuse(response, of)
   }
 
   #watch(watcher: Watcher, response: http.ServerResponse): void {
@@ -321,9 +317,6 @@ const list = (
   write()
 }
 
-const answered = (response: http.ServerResponse, { code, reason, message }: Status): void =>
-  refuse(response, { code, reason, message })
-
 /** A refusal on a connection that has no answer object. */
 const plainly = (of: Status): string => {
   const body = JSON.stringify(of)
@@ -339,14 +332,14 @@ const PLURALS: { readonly [K in ShownKind]: string } = {
   ServiceCIDR: "servicecidrs.networking.k8s.io"
 }
 
-const WORDS = (feed: Feed): string =>
-  ({
-    OwnNode: "this node itself",
-    Node: "the labels of nodes",
-    Service: "Services",
-    ApiServer: "Endpoints default/kubernetes",
-    EndpointSlice: "EndpointSlices",
-    Endpoints: "Endpoints",
-    Namespace: "Namespaces",
-    ServiceCIDR: "ServiceCIDRs"
-  })[feed]
+/** What is waited for, in words. */
+const WORDS: { readonly [F in Feed]: string } = {
+  OwnNode: "this node itself",
+  Node: "the labels of nodes",
+  Service: "Services",
+  ApiServer: "Endpoints default/kubernetes",
+  EndpointSlice: "EndpointSlices",
+  Endpoints: "Endpoints",
+  Namespace: "Namespaces",
+  ServiceCIDR: "ServiceCIDRs"
+}

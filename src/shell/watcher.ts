@@ -7,7 +7,8 @@
  * *Does not*: wait for anything; keep events of its own.
  */
 import type { ServerResponse } from "node:http"
-import { type Board, subject, type Thing } from "../core/board.ts"
+import type { Board } from "../core/board.ts"
+import { subject, type Thing } from "../core/cut.ts"
 import type { Event, Journal, Told } from "../core/journal.ts"
 import type { Opening } from "../core/opening.ts"
 import { sent } from "../core/query.ts"
@@ -23,8 +24,6 @@ export interface Watched {
 }
 
 export class Watcher {
-  /** lines that were sent */
-  sent = 0
   readonly #asked: Served
   readonly #journal: Journal<Thing>
   readonly #board: Board
@@ -45,10 +44,6 @@ export class Watcher {
     this.#beginning = all?.listing.objects[Symbol.iterator]()
     this.#marked = all?.marked === true
     this.#cursor = opening._tag === "All" ? opening.listing.revision : opening.revision
-  }
-
-  get kind(): Served["kind"] {
-    return this.#asked.kind
   }
 
   open(): void {
@@ -153,7 +148,6 @@ export class Watcher {
     out.text(lineHead(type))
     this.#board.render(kind, thing, revision, apiVersion, out)
     out.text(LINE_TAIL)
-    this.sent += 1
   }
 }
 

@@ -50,8 +50,6 @@ export type WatchLine =
 /** Bytes of a line of a watch; etcd holds no object of more than about two million. */
 const longestLine = 8 * 1024 * 1024
 
-const decimal = /^(?:0|[1-9]\d*)$/
-
 /** The kind and the metadata of an object, be it parsed or bytes. */
 const headOf = (raw: unknown): { readonly kind: unknown; readonly metadata: unknown } => {
   if (raw instanceof Uint8Array) {
@@ -67,7 +65,7 @@ const headOf = (raw: unknown): { readonly kind: unknown; readonly metadata: unkn
 export const revisionOf = (raw: unknown): string | undefined => {
   const { metadata } = headOf(raw)
   const revision = isObject(metadata) ? metadata["resourceVersion"] : undefined
-  return typeof revision === "string" && decimal.test(revision) ? revision : undefined
+  return typeof revision === "string" && arrival.isRevision(revision) ? revision : undefined
 }
 
 /** The revision that a line of a watch leads to, where it bears one. */
@@ -97,7 +95,7 @@ export const identity = (raw: unknown): Identity | Malformed => {
   }
   if (typeof uid !== "string" || uid === "") return malformed(`metadata.uid is ${brief(uid)}`)
   const revision = metadata["resourceVersion"]
-  if (typeof revision !== "string" || !decimal.test(revision)) {
+  if (typeof revision !== "string" || !arrival.isRevision(revision)) {
     return malformed(`metadata.resourceVersion is ${brief(revision)}, no decimal number`)
   }
   return {
