@@ -347,7 +347,9 @@ describe("demo --help", () => {
 const OPEN = `
 import { createServer, request } from "node:http"
 import { readFileSync } from "node:fs"
-const config = readFileSync(process.argv[process.argv.indexOf("--kubeconfig") + 1], "utf8")
+const flag = "--kubeconfig="
+const given = process.argv.find((word) => word.startsWith(flag))
+const config = readFileSync(given.slice(flag.length), "utf8")
 const upstream = /server: (\\S+)/.exec(config)[1]
 const server = createServer((asked, answer) => {
   const passed = request(upstream + asked.url, { agent: false }, (got) => got.pipe(answer))
