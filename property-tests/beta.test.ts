@@ -2,8 +2,10 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { inVersion, V1, V1BETA1 } from "../src/core/beta.ts"
+import { same } from "./given.ts"
+import type { Obj } from "./naive.ts"
 import { runs } from "./runs.ts"
-import { bytesOf, objectOf, type Obj, textOf, written } from "./sliced.ts"
+import { bytesOf, objectOf, textOf, written } from "./sliced.ts"
 
 const HOST = "kubernetes.io/hostname"
 const ZONE = "topology.kubernetes.io/zone"
@@ -68,7 +70,7 @@ describe("inVersion", () => {
           }
           return Object.keys(topology).length === 0 ? rest : { ...rest, topology }
         })
-        expect(objectOf(inVersion(bytes, V1BETA1))).toEqual({
+        same(objectOf(inVersion(bytes, V1BETA1)), {
           ...object,
           apiVersion: V1BETA1,
           endpoints: wanted
@@ -91,7 +93,7 @@ describe("inVersion", () => {
             ...(Object.keys(stays).length > 0 && { deprecatedTopology: stays })
           }
         })
-        expect(objectOf(inVersion(bytes, V1))).toEqual({ ...object, apiVersion: V1, endpoints: wanted })
+        same(objectOf(inVersion(bytes, V1)), { ...object, apiVersion: V1, endpoints: wanted })
       }),
       runs(10_000)
     )

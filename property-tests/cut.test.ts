@@ -3,19 +3,10 @@ import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { cut, render, sameShown, stamped } from "../src/core/cut.ts"
 import { item } from "../src/core/item.ts"
+import { same } from "./given.ts"
+import { type Obj, without } from "./naive.ts"
 import { runs } from "./runs.ts"
-import {
-  asIs,
-  bytesOf,
-  endpointsOf,
-  objectOf,
-  type Obj,
-  sliceOf,
-  sound,
-  textOf,
-  without,
-  written
-} from "./sliced.ts"
+import { asIs, bytesOf, endpointsOf, objectOf, sliceOf, sound, textOf, written } from "./sliced.ts"
 
 const extra = fc.oneof(
   { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 1, stringUnit: "binary" }) },
@@ -107,8 +98,8 @@ describe("cut", () => {
       fc.property(anySlice, whims, kept, (object, style, stream) => {
         const found = sliceOf(written(object, style))
         const flags = picked(stream, found.endpoints.length)
-        expect(found.endpoints).toHaveLength((object["endpoints"] as Obj[] | null)?.length ?? 0)
-        expect(objectOf(cut(found, dropped(flags)))).toEqual(without(plain(object), flags))
+        same(found.endpoints.length, (object["endpoints"] as Obj[] | null)?.length ?? 0)
+        same(objectOf(cut(found, dropped(flags))), without(plain(object), flags))
       }),
       runs(10_000)
     )
@@ -119,7 +110,7 @@ describe("cut", () => {
       fc.property(anyEndpoints, whims, kept, (object, style, stream) => {
         const found = endpointsOf(written(object, style))
         const flags = picked(stream, found.endpoints.length)
-        expect(objectOf(cut(found, dropped(flags)))).toEqual(without(plain(object), flags))
+        same(objectOf(cut(found, dropped(flags))), without(plain(object), flags))
       }),
       runs(10_000)
     )
@@ -193,7 +184,7 @@ describe("render", () => {
         const flags = picked(stream, found.endpoints.length)
         const shown = { slice: found, dropped: dropped(flags), local: undefined }
         const wanted = without(plain(object), flags)
-        expect(objectOf(render(shown, stamp))).toEqual({
+        same(objectOf(render(shown, stamp)), {
           ...wanted,
           kind: "EndpointSlice",
           apiVersion: "discovery.k8s.io/v1",

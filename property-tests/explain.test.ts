@@ -5,7 +5,7 @@ import type { Endpoints, EndpointSlice } from "../src/core/endpoints.ts"
 import { explain, reachable, type Sight } from "../src/core/explain.ts"
 import type { Service } from "../src/core/kube.ts"
 import { frozen, frozenMap, node, RUNS } from "./given.ts"
-import { naive, type Obj, without } from "./sliced.ts"
+import { naive, type Obj, without } from "./naive.ts"
 
 const nodes = [
   node("n1", { zone: "a", rack: "r1", "kubernetes.io/hostname": "host-1" }),

@@ -1,5 +1,6 @@
 /** What a request is: those that kube-proxy and CoreDNS are known to send, and every way to write one that would be unfiltered. */
 import fc from "fast-check"
+import { posix } from "node:path"
 import { describe, expect, it } from "vitest"
 import { type Asked, route } from "../src/core/route.ts"
 import { runs } from "./runs.ts"
@@ -120,6 +121,34 @@ describe("route", () => {
     )
   })
 
+  it("P9 never forwards a path, of any parts in any order, that could be read as one of Endpoints or slices", () => {
+    const parts =
+      "endpoints endpoints endpointslices endpointslices namespaces default web watch services proxy"
+    const odd = ".. . Endpoints endpointsx %2e%2e %65ndpoints %2F %2565ndpoints %zz api/v1"
+    const part = fc.constantFrom("", ...`${parts} ${odd}`.split(" "))
+    const root = fc.constantFrom(
+      ..."/api/v1/ /api/v1/ /apis/discovery.k8s.io/v1/ /apis/discovery.k8s.io/v1beta1/".split(" "),
+      ..."//api/./v1// /x/../%61pi/v1/ / /api/".split(" ")
+    )
+    let read = 0
+    fc.assert(
+      fc.property(
+        root,
+        fc.array(part, { maxLength: 6 }),
+        fc.constantFrom("GET", "HEAD"),
+        (at, steps, method) => {
+          const path = at + steps.join("/")
+          const found = route(asked(path, { method }), NODE)
+          if (!mayRead(path)) return
+          read += 1
+          expect([path, found._tag]).not.toEqual([path, "Forwarded"])
+        }
+      ),
+      runs(10_000)
+    )
+    expect(read).toBeGreaterThan(0)
+  })
+
   it("R131 answers plain JSON where the Accept allows it, and forwards tables of other kinds", () => {
     const slices = (accept: string | undefined) =>
       short(asked("/apis/discovery.k8s.io/v1/endpointslices", { accept }))
@@ -181,6 +210,27 @@ describe("route", () => {
     expect(found._tag === "Served" && found.verb._tag).toBe(watches ? "Watch" : "List")
   })
 })
+
+/**
+ * Whether a path could be read as one of Endpoints or slices, by a server that cleans paths or by one that doesn't: unescaped once, as
+ * Go does, then taken apart as the API server's request info does. What can't be unescaped is refused by every Go server.
+ */
+const mayRead = (path: string): boolean => {
+  let plain: string
+  try {
+    plain = decodeURIComponent(path)
+  } catch {
+    return false
+  }
+  // A server that leaves dots where they are takes them for a name, and nothing is called so.
+  const dots = plain.split("/").some((each) => each === "." || each === "..")
+  const readings = [posix.normalize(plain), ...(dots ? [] : [plain, plain.replace(/\/+/g, "/")])]
+  return readings.some((each) =>
+    /^\/*(api\/v1\/(watch\/)?(namespaces\/[^/]+\/)?endpoints|apis\/discovery\.k8s\.io\/(v1|v1beta1)\/(watch\/)?(namespaces\/[^/]+\/)?endpointslices)(\/|$)/.test(
+      each
+    )
+  )
+}
 
 /** The same path otherwise written: letters escaped, slashes doubled, dots between, a slash behind. */
 const disguised = (path: string, whims: readonly number[]): string => {

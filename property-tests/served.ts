@@ -129,6 +129,11 @@ export const standing = (given: Partial<Serving> = {}, bounds: Bounds = { count:
     return stand
   })
 
+/** Where something is served on loopback. */
+export interface Served {
+  readonly port: number
+}
+
 export interface Answer {
   readonly status: number
   readonly headers: http.IncomingHttpHeaders
@@ -138,7 +143,7 @@ export interface Answer {
 
 /** Asks once. */
 export const ask = (
-  { port }: Stand,
+  { port }: Served,
   path: string,
   o: { readonly method?: string; readonly headers?: http.OutgoingHttpHeaders } = {}
 ): Effect.Effect<Answer> =>
@@ -179,7 +184,7 @@ export class Watching {
   #response: http.IncomingMessage | undefined
 
   /** `reads`: false for a client that reads nothing before it is told to */
-  constructor(stand: Stand, path: string, reads = true) {
+  constructor(stand: Served, path: string, reads = true) {
     this.#request = http.request({ port: stand.port, host: "127.0.0.1", path, agent: false })
     this.#request.on("error", () => (this.ended = true))
     this.#request.on("response", (response) => {
@@ -218,7 +223,7 @@ export class Watching {
 
 /** A watch that is open. */
 export const watch = (
-  stand: Stand,
+  stand: Served,
   query: string,
   path = SLICES,
   reads = true

@@ -5,7 +5,8 @@ import { item, sharing } from "../src/core/item.ts"
 import { local } from "../src/core/local.ts"
 import { endpoints, slice } from "../src/core/slice.ts"
 import { RUNS } from "./given.ts"
-import { asIs, bytesOf, endpointsOf, isMalformed, type Obj, objectOf, sliceOf, sound } from "./sliced.ts"
+import type { Obj } from "./naive.ts"
+import { asIs, bytesOf, endpointsOf, isMalformed, objectOf, sliceOf, sound } from "./sliced.ts"
 
 const whole: Obj = {
   apiVersion: "discovery.k8s.io/v1",

@@ -8,7 +8,7 @@ import { asciiJson, type Edit, edited, sameEdited, text } from "./bytes.ts"
 import type { Item } from "./item.ts"
 import { type Local, localEndpoints, localPorts, localSubsets } from "./local.ts"
 import type { Range } from "./scan.ts"
-import type { List, Slice } from "./slice.ts"
+import type { List, Slice, Spots } from "./slice.ts"
 
 /** A slice as this node is shown it. */
 export interface Shown {
@@ -121,21 +121,28 @@ const ports = (slice: Slice): unknown =>
     : (JSON.parse(text(slice.bytes, slice.ports.from, slice.ports.to)) as unknown)
 
 const cuts = (slice: Slice, dropped: readonly number[]): readonly Edit[] => {
-  if (dropped.length === 0) return []
-  const many = dropped.length > 16 ? new Set(dropped) : undefined
-  const gone = (i: number): boolean => many?.has(i) ?? dropped.includes(i)
-  const { endpoints, lists, subsets } = slice
+  if (dropped.length === 0) return none
+  const { spots, lists, subsets } = slice
   const cut: Cut[] = []
   if (slice.kind === "EndpointSlice") {
-    for (const list of lists) removals(endpoints, list, gone, cut)
+    // Asked in order, as they are: a list of all slices asks a hundred thousand times.
+    let next = 0
+    const gone = (i: number): boolean => {
+      if (dropped[next] !== i) return false
+      next += 1
+      return true
+    }
+    for (const list of lists) removals(spots, list, gone, cut)
     return cut
   }
+  const all = new Set(dropped)
+  const gone = (i: number): boolean => all.has(i)
   const empty = subsets.map(
     ({ lists: own }) => own.some(({ count }) => count > 0) && own.every((list) => isGone(list, gone))
   )
-  removals(subsets, { first: 0, count: subsets.length }, (i) => empty[i] === true, cut)
+  removals(spotsOf(subsets), { first: 0, count: subsets.length }, (i) => empty[i] === true, cut)
   for (const [i, { lists: own }] of subsets.entries())
-    if (empty[i] !== true) for (const list of own) removals(endpoints, list, gone, cut)
+    if (empty[i] !== true) for (const list of own) removals(spots, list, gone, cut)
   return cut
 }
 
@@ -147,33 +154,37 @@ const isGone = ({ first, count }: List, gone: (index: number) => boolean): boole
 /** What to cut so that a list, or an object, lacks some of its entries. */
 export const removed = (entries: readonly Range[], gone: (index: number) => boolean): readonly Edit[] => {
   const cut: Cut[] = []
-  removals(entries, { first: 0, count: entries.length }, gone, cut)
+  removals(spotsOf(entries), { first: 0, count: entries.length }, gone, cut)
   return cut
 }
+
+const spotsOf = (ranges: readonly Range[]): Spots => ranges.flatMap(({ from, to }) => [from, to])
 
 type Cut = { -readonly [field in keyof Edit]: Edit[field] }
 
 /** Adds what to cut so that a list lacks some of its entries: each goes with the comma before it, leading ones with the comma behind. */
 const removals = (
-  entries: readonly Range[],
+  spots: Spots,
   { first, count }: List,
   gone: (index: number) => boolean,
   cut: Cut[]
 ): void => {
-  let kept: Range | undefined
+  /** where the entry ends that was kept last */
+  let kept: number | undefined
   let last: Cut | undefined
   for (let i = first; i < first + count; i++) {
-    const entry = entries[i]
-    if (entry === undefined) return
+    const from = spots[2 * i]
+    const end = spots[2 * i + 1]
+    if (from === undefined || end === undefined) return
     if (!gone(i)) {
-      kept = entry
+      kept = end
       last = undefined
       continue
     }
-    const after = i + 1 < first + count ? entries[i + 1] : undefined
-    const to = kept === undefined ? (after?.from ?? entry.to) : entry.to
+    const after = i + 1 < first + count ? spots[2 * i + 2] : undefined
+    const to = kept === undefined ? (after ?? end) : end
     if (last === undefined) {
-      last = { from: kept?.to ?? entry.from, to, text: "" }
+      last = { from: kept ?? from, to, text: "" }
       cut.push(last)
     } else last.to = to
   }

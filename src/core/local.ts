@@ -65,7 +65,9 @@ export const localEndpoints = (here: Local) => [
 /** What a slice has as its ports instead: its first one, with the number of the local one. */
 export const localPorts = (here: Local, ports: unknown) => {
   const first: unknown = Array.isArray(ports) ? ports[0] : undefined
-  return [{ name: "https", protocol: "TCP", ...(isObject(first) ? first : {}), port: here.port }]
+  const said = Object.entries(isObject(first) ? first : {}).filter(([, value]) => value !== null)
+  // A port without a protocol makes kube-proxy panic, and null is none.
+  return [{ name: "https", protocol: "TCP", ...Object.fromEntries(said), port: here.port }]
 }
 
 /** What an Endpoints object has as its subsets instead. */

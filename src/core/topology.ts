@@ -150,10 +150,10 @@ export const verdicts = (
   slices: readonly Candidates[],
   around: Surroundings
 ): readonly (readonly Verdict[])[] => {
-  const judge = judgement(service, slices, around)
+  const judge = new Judge(service, slices, around)
   return slices.map((slice) => {
-    const of = judge(slice)
-    return slice.endpoints.map(of)
+    judge.turn(slice)
+    return slice.endpoints.map((endpoint) => judge.verdict(endpoint))
   })
 }
 
@@ -163,77 +163,135 @@ export const dropped = (
   slices: readonly Candidates[],
   around: Surroundings
 ): readonly (readonly number[])[] => {
-  const judge = judgement(service, slices, around)
+  const judge = new Judge(service, slices, around)
   return slices.map((slice) => {
-    const of = judge(slice)
-    const gone: number[] = []
+    judge.turn(slice)
+    let gone: number[] | undefined
     for (let i = 0; i < slice.endpoints.length; i++) {
       const endpoint = slice.endpoints[i]
-      if (endpoint !== undefined && !of(endpoint).kept) gone.push(i)
+      if (endpoint === undefined || KEEPS[judge.rule(endpoint)]) continue
+      if (gone === undefined) gone = [i]
+      else gone.push(i)
     }
-    return gone.length === 0 ? nobody : gone
+    return gone ?? nobody
   })
 }
 const nobody: readonly number[] = []
 
-/** The one decision: a verdict for an endpoint of one of the slices. */
-const judgement = (
-  service: Known | undefined,
-  slices: readonly Candidates[],
-  around: Surroundings
-): ((slice: Candidates) => (endpoint: Candidate) => Verdict) => {
+/** The rules that decide; which of them keep an endpoint. */
+type Rule = Exclude<Verdict["rule"], "LocalEndpoint">
+const KEEPS: { readonly [R in Rule]: boolean } = {
+  NoService: true,
+  ApiServer: true,
+  Headless: true,
+  NoRule: true,
+  Unplaced: true,
+  OwnNode: true,
+  AnyNode: true,
+  SameValue: true,
+  OtherValue: false,
+  NoMatch: false,
+  Broken: false,
+  UnknownService: false
+}
+
+/** The one decision on endpoints of one Service's slices: first which rule, then, for those who ask, the words of it. */
+class Judge {
+  readonly #service: Known | undefined
+  readonly #slices: readonly Candidates[]
+  readonly #around: Surroundings
   /** the keys that were picked, by family */
-  let picked = new Map<string, string | undefined>()
-  let of: Candidates | undefined
-  return (slice) => {
-    const free = freely(service, slice)
-    if (free !== undefined) return () => free
-    if (of?.service !== slice.service || of?.namespace !== slice.namespace) picked = new Map()
-    of = slice
-    return (endpoint) => {
-      const node = placed(endpoint, around)
-      if (node === undefined) return unplaced
-      if (node === around.own) return { kept: true, rule: "OwnNode", node }
-      if (service === undefined) return { kept: false, rule: "UnknownService", node }
-      const { scope: kept } = service
-      if (kept._tag === "Everywhere") return noRule
-      if (kept._tag === "Closed") return { kept: false, rule: "Broken", node, message: kept.message }
-      const { family } = endpoint
-      let key = picked.get(family)
-      if (key === undefined && !picked.has(family)) {
-        key = pick(kept.keys, slices, slice, family, around)
-        picked.set(family, key)
-      }
-      return judged(node, key, kept.keys, around)
+  #picked = new Map<string, string | undefined>()
+  /** the key that was compared last, and this node's value of it */
+  #compared: string | undefined
+  #here: string | undefined
+  #slice: Candidates | undefined
+  #free: Free | undefined
+
+  constructor(service: Known | undefined, slices: readonly Candidates[], around: Surroundings) {
+    this.#service = service
+    this.#slices = slices
+    this.#around = around
+  }
+
+  /** The next endpoints are of this slice. */
+  turn(slice: Candidates): void {
+    const before = this.#slice
+    if (before?.service !== slice.service || before?.namespace !== slice.namespace) this.#picked = new Map()
+    this.#slice = slice
+    this.#free = freely(this.#service, slice)
+  }
+
+  rule(endpoint: Candidate): Rule {
+    if (this.#free !== undefined) return this.#free
+    const around = this.#around
+    const node = placed(endpoint, around)
+    if (node === undefined) return "Unplaced"
+    if (node === around.own) return "OwnNode"
+    if (this.#service === undefined) return "UnknownService"
+    const { scope: kept } = this.#service
+    if (kept._tag === "Everywhere") return "NoRule"
+    if (kept._tag === "Closed") return "Broken"
+    const key = this.#key(endpoint.family, kept.keys)
+    if (key === undefined) return "NoMatch"
+    if (key === "*") return "AnyNode"
+    if (key !== this.#compared) {
+      this.#compared = key
+      this.#here = around.value(around.own, key)
     }
+    return around.value(node, key) === this.#here ? "SameValue" : "OtherValue"
+  }
+
+  verdict(endpoint: Candidate): Verdict {
+    const rule = this.rule(endpoint)
+    const around = this.#around
+    const node = placed(endpoint, around) ?? ""
+    const scope = this.#service?.scope
+    const keys = scope?._tag === "Within" ? scope.keys : []
+    const key = this.#picked.get(endpoint.family) ?? ""
+    const here = around.value(around.own, key) ?? ""
+    switch (rule) {
+      case "NoService":
+      case "ApiServer":
+      case "Headless":
+      case "NoRule":
+      case "Unplaced":
+        return { kept: true, rule }
+      case "OwnNode":
+      case "AnyNode":
+        return { kept: true, rule, node }
+      case "SameValue":
+        return { kept: true, rule, node, key, here }
+      case "OtherValue":
+        return { kept: false, rule, node, key, here, there: around.value(node, key) }
+      case "NoMatch":
+        return { kept: false, rule, node, keys }
+      case "Broken":
+        return { kept: false, rule, node, message: scope?._tag === "Closed" ? scope.message : "" }
+      case "UnknownService":
+        return { kept: false, rule, node }
+    }
+  }
+
+  /** The key that was picked for a family. */
+  #key(family: string, keys: readonly string[]): string | undefined {
+    const known = this.#picked.get(family)
+    if (known !== undefined || this.#picked.has(family) || this.#slice === undefined) return known
+    const key = pick(keys, this.#slices, this.#slice, family, this.#around)
+    this.#picked.set(family, key)
+    return key
   }
 }
 
-const unplaced: Verdict = { kept: true, rule: "Unplaced" }
-const noRule: Verdict = { kept: true, rule: "NoRule" }
+type Free = Extract<Rule, "NoService" | "ApiServer" | "Headless" | "NoRule">
 
-/** The verdict on a slice that nobody may trim. */
-const freely = (service: Known | undefined, slice: Candidates): Verdict | undefined => {
-  if (slice.service === undefined) return { kept: true, rule: "NoService" }
-  if (`${slice.namespace}/${slice.service}` === API_SERVER) return { kept: true, rule: "ApiServer" }
+/** The rule of a slice that nobody may trim. */
+const freely = (service: Known | undefined, slice: Candidates): Free | undefined => {
+  if (slice.service === undefined) return "NoService"
+  if (`${slice.namespace}/${slice.service}` === API_SERVER) return "ApiServer"
   if (service === undefined) return undefined
-  if ((service.headless || slice.headless) && !service.unitScope) return { kept: true, rule: "Headless" }
-  return service.scope._tag === "Everywhere" ? noRule : undefined
-}
-
-const judged = (
-  node: string,
-  key: string | undefined,
-  keys: readonly string[],
-  around: Surroundings
-): Verdict => {
-  if (key === undefined) return { kept: false, rule: "NoMatch", node, keys }
-  if (key === "*") return { kept: true, rule: "AnyNode", node }
-  const here = around.value(around.own, key) ?? ""
-  const there = around.value(node, key)
-  return there === here
-    ? { kept: true, rule: "SameValue", node, key, here }
-    : { kept: false, rule: "OtherValue", node, key, here, there }
+  if ((service.headless || slice.headless) && !service.unitScope) return "Headless"
+  return service.scope._tag === "Everywhere" ? "NoRule" : undefined
 }
 
 /** The node of an endpoint, whether it is known or not. */

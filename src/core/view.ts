@@ -9,7 +9,7 @@ import { sameShown, type Shown } from "./cut.ts"
 import type { StringMap } from "./kube.ts"
 import { holder, type Local, local } from "./local.ts"
 import type { Slice, SliceKind } from "./slice.ts"
-import { API_SERVER, dropped, HOSTNAME, type Known, type Surroundings } from "./topology.ts"
+import { API_SERVER, type Candidate, dropped, HOSTNAME, type Known, type Surroundings } from "./topology.ts"
 
 /** What a view knows of a Service. */
 export interface ServiceFacts extends Known {
@@ -80,8 +80,8 @@ export class View {
     EndpointSlice: new Kind(),
     Endpoints: new Kind()
   }
-  /** entries with an endpoint on a node, by its name and, with a mark, by its host name */
-  readonly #placed = new Map<string, Set<Entry>>()
+  /** names of nodes that aren't now what they were, and, with a mark, host names: what has an endpoint there is decided anew */
+  readonly #moved = new Set<string>()
   #local: Local | undefined
   readonly #around: Surroundings
   /** by key: the values of nodes that were asked for, since each event asks for those of all endpoints of a Service */
@@ -130,6 +130,7 @@ export class View {
     const told: Told[] = []
     const due = new Set<Group>()
     for (const change of changes) this.#change(change, due, told)
+    this.#settle(due)
     for (const kind of KINDS) {
       if (!this.ready(kind)) continue
       const { groups } = this.#kinds[kind]
@@ -176,7 +177,7 @@ export class View {
   #slice(kind: SliceKind, key: string, slice: Slice | undefined, due: Set<Group>, told: Told[]): void {
     const { entries } = this.#kinds[kind]
     const before = entries.get(key)
-    if (before?.group !== undefined && slice !== undefined && staysPut(before.slice, slice)) {
+    if (before?.group !== undefined && slice !== undefined && isOfSame(before.slice, slice)) {
       before.slice = slice
       due.add(before.group)
       return
@@ -203,26 +204,15 @@ export class View {
     group.entries.add(entry)
     entry.group = group
     due.add(group)
-    for (const place of places(slice)) {
-      const there = this.#placed.get(place)
-      if (there === undefined) this.#placed.set(place, new Set([entry]))
-      else there.add(entry)
-    }
   }
 
   #leave(kind: SliceKind, entry: Entry, due: Set<Group>): void {
     const { group } = entry
-    if (group !== undefined) {
-      group.entries.delete(entry)
-      due.add(group)
-      if (group.entries.size === 0)
-        this.#kinds[kind].groups.delete(group.service ?? `${ALONE}${entry.slice.key}`)
-    }
-    for (const place of places(entry.slice)) {
-      const there = this.#placed.get(place)
-      there?.delete(entry)
-      if (there?.size === 0) this.#placed.delete(place)
-    }
+    if (group === undefined) return
+    group.entries.delete(entry)
+    due.add(group)
+    if (group.entries.size === 0)
+      this.#kinds[kind].groups.delete(group.service ?? `${ALONE}${entry.slice.key}`)
   }
 
   #node(name: string, labels: StringMap | undefined, due: Set<Group>): void {
@@ -244,8 +234,26 @@ export class View {
     const was = label(before, HOSTNAME)
     const is = label(labels, HOSTNAME)
     this.#rehost(name, was, is)
-    for (const place of [name, ...[was, is, name].map((host) => `${HOST}${host ?? ""}`)])
-      for (const { group } of this.#placed.get(place) ?? []) if (group !== undefined) due.add(group)
+    this.#moved.add(name)
+    for (const host of [was, is, name]) this.#moved.add(`${HOST}${host ?? ""}`)
+  }
+
+  /**
+   * What has an endpoint on a node that changed is decided anew. All slices are looked through for it: labels that count change rarely, and an
+   * index of endpoints by node would be a quarter of the memory.
+   */
+  #settle(due: Set<Group>): void {
+    if (this.#moved.size === 0) return
+    for (const kind of this.#started)
+      for (const { group, slice } of this.#kinds[kind].entries.values())
+        if (group !== undefined && !due.has(group) && slice.endpoints.some((each) => this.#hasMoved(each)))
+          due.add(group)
+    this.#moved.clear()
+  }
+
+  #hasMoved({ node, hostname }: Candidate): boolean {
+    if (node !== undefined) return this.#moved.has(node)
+    return hostname !== undefined && this.#moved.has(`${HOST}${hostname}`)
   }
 
   /** Whether two label sets of a node are the same to all Services, and to endpoints that name its host. */
@@ -365,21 +373,9 @@ const sameFacts = (a: ServiceFacts, b: ServiceFacts): boolean =>
 const ALONE = "\u0000"
 const HOST = "\u0000"
 
-function* places(slice: Slice): Generator<string, void, undefined> {
-  for (const { node, hostname } of slice.endpoints) {
-    if (node !== undefined) yield node
-    else if (hostname !== undefined) yield `${HOST}${hostname}`
-  }
-}
-
 const label = (labels: StringMap | undefined, key: string): string | undefined =>
   labels !== undefined && Object.hasOwn(labels, key) && labels[key] !== "" ? labels[key] : undefined
 
-/** Whether a slice is of the same Service, on the same nodes, as it was before. */
-const staysPut = (before: Slice, after: Slice): boolean =>
-  before.uid === after.uid &&
-  before.service === after.service &&
-  before.endpoints.length === after.endpoints.length &&
-  before.endpoints.every(
-    ({ node, hostname }, i) => after.endpoints[i]?.node === node && after.endpoints[i]?.hostname === hostname
-  )
+/** Whether one stands for the other in the same group. */
+const isOfSame = (before: Slice, after: Slice): boolean =>
+  before.uid === after.uid && before.service === after.service

@@ -95,7 +95,7 @@ export const pass = (client: Client, way: Way, around: Around): void => {
       return pass(client, way, around)
     }
     if (!waiting.arrived()) around.doubted("Unreachable")
-    if (client.instead !== undefined && !waiting.arrived()) return known(client, client.instead())
+    if (client.instead !== undefined) return known(client, client.instead())
     told(client, failure(way, error, waiting))
   })
   // The rest of a body that nobody wants is read, so that the client comes to read the answer, and to its next request.

@@ -15,7 +15,6 @@ import { disk } from "./disk.ts"
 import { feeds } from "./feeds.ts"
 import { forward } from "./forward.ts"
 import { Readiness } from "./health.ts"
-import { PATIENCE_MS } from "./http.ts"
 import { read } from "./keep.ts"
 import { type Keeper, keeper } from "./keeper.ts"
 import { mounted, target } from "./kubeconfig.ts"
@@ -27,6 +26,9 @@ import { tls, type WrapperSettings } from "./wrapper-settings.ts"
 
 /** What is kept for watches that come back, for each kind. */
 const JOURNAL = { count: 4096, bytes: 4 * 1024 * 1024 }
+
+/** Milliseconds that a forwarded request may take: a little more than the API server gives it (`--request-timeout`, a minute). */
+const FORWARDED_MS = 65_000
 
 /** As the API server's: a bookmark a minute, and a client waits no longer than its own timeouts. */
 const PACE = { hold: 10_000, bookmark: 60_000 }
@@ -64,7 +66,7 @@ export const wrap = (
       board,
       forward: yield* forward(connection, {
         strangers: certificate === undefined ? "Own" : "None",
-        patience: PATIENCE_MS
+        patience: FORWARDED_MS
       }),
       begin: fed.begin,
       address: settings.listen,
