@@ -2,14 +2,14 @@
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Metric from "effect/Metric"
-import * as Stream from "effect/Stream"
+import * as Deferred from "effect/Deferred"
 import { Readable } from "node:stream"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import type { FailureReason } from "../src/core/retry.ts"
 import { api, type ApiError, type ApiService, type Kind } from "../src/shell/api.ts"
 import { connect } from "../src/shell/connect.ts"
-import { cutter, identity, isMalformed, line, page, refusal } from "../src/shell/wire.ts"
+import { cutter, identity, isMalformed, line, page, refusal, type WatchLine } from "../src/shell/wire.ts"
 import { live, until } from "./effect.ts"
 import { fakeServer, plainTarget, send, status } from "./fake-server.ts"
 
@@ -88,12 +88,15 @@ describe("list", () => {
   )
 })
 
-describe("watch", () => {
-  const collected = (client: ApiService) =>
-    Stream.runCollect(client.watch(nodes, { revision: "5", timeoutSeconds: 300 })).pipe(
-      Effect.map((chunk) => [...chunk])
-    )
+/** All lines of a watch, once it has ended. */
+const collected = (client: ApiService) =>
+  Effect.suspend(() => {
+    const all: WatchLine[] = []
+    const take = (lines: readonly WatchLine[]) => Effect.sync(() => void all.push(...lines))
+    return Effect.as(client.watch(nodes, { revision: "5", timeoutSeconds: 300 }, take), all)
+  })
 
+describe("watch", () => {
   live("asks for bookmarks from a revision on, and gives the lines however they are cut", () =>
     Effect.gen(function* () {
       const { server, client } = yield* start
@@ -191,10 +194,11 @@ describe("watch", () => {
     Effect.gen(function* () {
       const { server, client } = yield* start
       server.answer = (_, response) => response.write('{"type":"ADDED","object":1}\n')
-      const read = yield* client
-        .watch(nodes, { revision: "5", timeoutSeconds: 300 })
-        .pipe(Stream.take(1), Stream.runCollect)
-      expect(read.length).toBe(1)
+      const first = yield* Deferred.make<readonly WatchLine[]>()
+      const watch = client.watch(nodes, { revision: "5", timeoutSeconds: 300 }, (lines) =>
+        Effect.zipRight(Deferred.succeed(first, lines), Effect.never)
+      )
+      expect(yield* Effect.raceFirst(Deferred.await(first), Effect.as(watch, []))).toHaveLength(1)
       yield* until("the end of the watch upstream", () => server.open.size === 0)
     })
   )
@@ -314,8 +318,7 @@ describe("writes", () => {
         response.flushHeaders()
         setTimeout(() => response.end(`${JSON.stringify({ type: "ADDED", object: 1 })}\n`), 600)
       }
-      const watched = yield* Stream.runCollect(client.watch(nodes, { revision: "5", timeoutSeconds: 300 }))
-      expect([...watched]).toHaveLength(1)
+      expect(yield* collected(client)).toHaveLength(1)
       yield* until("their end", () => server.open.size === 0)
     })
   )
@@ -331,8 +334,7 @@ describe("writes", () => {
         way: () => Effect.never,
         doubt: () => Effect.void
       })
-      const watched = Stream.runDrain(client.watch(nodes, { revision: "5", timeoutSeconds: 300 }))
-      expect(yield* failing(watched)).toMatchObject({ reason: "Unavailable", code: 0 })
+      expect(yield* failing(collected(client))).toMatchObject({ reason: "Unavailable", code: 0 })
     })
   )
 

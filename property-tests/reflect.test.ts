@@ -21,6 +21,7 @@ import {
   type ApiService,
   type Kind,
   type ListOptions,
+  type Take,
   type WatchOptions
 } from "../src/shell/api.ts"
 import { connect } from "../src/shell/connect.ts"
@@ -93,11 +94,13 @@ class Script {
         this.asked.push(`list ${o.limit}${o.continue === undefined ? "" : ` from ${o.continue}`}`)
         return this.#timed(this.list(o, this.#lists++))
       }),
-    watch: (_: Kind, o: WatchOptions) =>
-      Stream.suspend(() => {
+    watch: (_: Kind, o: WatchOptions, take: Take) =>
+      Effect.suspend(() => {
         this.asked.push(`watch ${o.revision}`)
-        return Stream.ensuring(
-          Stream.unwrap(this.#timed(Effect.succeed(this.watch(o, this.#watches++)))),
+        return Effect.ensuring(
+          Effect.flatMap(this.#timed(Effect.succeed(this.watch(o, this.#watches++))), (lines) =>
+            Stream.runForEachChunk(lines, (chunk) => take([...chunk]) ?? Effect.void)
+          ),
           Effect.sync(() => (this.closed += 1))
         )
       })

@@ -2,7 +2,7 @@
  * A controller's side of a story's API server: the product's service, whose requests are values that the story delays, loses or carries out.
  */
 import * as Effect from "effect/Effect"
-import type * as Stream from "effect/Stream"
+import * as Stream from "effect/Stream"
 import type { Failure } from "../../src/core/retry.ts"
 import type { Request } from "../../src/embedded/cluster.ts"
 import { pathOf } from "../../src/embedded/requests.ts"
@@ -79,7 +79,7 @@ export const client = (wire: Wire, session: number): ApiService => {
         return Effect.fail(fail(it, { reason: "Malformed", code: 200, message }))
       })
     },
-    watch: (kind, { revision, timeoutSeconds, labelSelector, namespace = "" }) => {
+    watch: (kind, { revision, timeoutSeconds, labelSelector, namespace = "" }, take) => {
       const query = {
         watch: "true",
         allowWatchBookmarks: "true",
@@ -87,7 +87,8 @@ export const client = (wire: Wire, session: number): ApiService => {
         timeoutSeconds: String(timeoutSeconds),
         labelSelector
       }
-      return wire.lines(asked("watch", kind, { namespace, query }))
+      const lines = wire.lines(asked("watch", kind, { namespace, query }))
+      return Stream.runForEachChunk(lines, (chunk) => take([...chunk]) ?? Effect.void)
     },
     get: (kind, namespace, name) => wire.send(asked("get", kind, { namespace, name })),
     apply: (kind, object, { manager, force, subresource }) => {

@@ -8,13 +8,10 @@
  * *Assumes*: a Connection sends a request once, or twice after a 401.
  * *Does not*: retry (core/retry.ts says when, the callers do), decode objects, cache.
  */
-import * as Chunk from "effect/Chunk"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as Option from "effect/Option"
-import * as Stream from "effect/Stream"
 import type { Readable } from "node:stream"
 import type { KubeObject } from "../core/kube.ts"
 import type { Failure } from "../core/retry.ts"
@@ -31,6 +28,7 @@ import {
   isMalformed,
   json,
   type Knows,
+  type Line,
   type Page,
   refusal,
   type WatchLine
@@ -84,10 +82,16 @@ export interface WatchOptions extends Where {
   readonly knows?: Knows
 }
 
+/** What is done with lines; undefined: it is done already. */
+export type Take = (lines: readonly WatchLine[]) => Effect.Effect<void> | undefined
+
 export interface ApiService {
   readonly list: (kind: Kind, o: ListOptions) => Effect.Effect<Page, ApiError>
-  /** Bookmarks are asked for. An ERROR line, such as 410 in the middle of the stream, fails it. */
-  readonly watch: (kind: Kind, o: WatchOptions) => Stream.Stream<WatchLine, ApiError>
+  /**
+   * Hands over the lines of a watch until it ends, as many at once as have come in; the next ones once those are taken. Bookmarks are asked
+   * for. An ERROR line, such as 410 in the middle of the watch, fails it.
+   */
+  readonly watch: (kind: Kind, o: WatchOptions, take: Take) => Effect.Effect<void, ApiError>
   readonly get: (kind: Kind, namespace: string, name: string) => Effect.Effect<unknown, ApiError>
   /** Server-side apply of the whole of what the manager wants. */
   readonly apply: (
@@ -183,7 +187,7 @@ export const api = (connection: Connection, patience = PATIENCE_MS): Effect.Effe
           return isMalformed(read) ? unreadable(about, read.message) : Effect.succeed(read)
         })
       },
-      watch: (kind, o) => {
+      watch: (kind, o, take) => {
         const asked = reading("watch", kind, kind.namespaced ? (o.namespace ?? "") : "", "", {
           watch: "true",
           allowWatchBookmarks: "true",
@@ -193,8 +197,10 @@ export const api = (connection: Connection, patience = PATIENCE_MS): Effect.Effe
           fieldSelector: o.fieldSelector
         })
         const name = o.form ?? "Parsed"
-        return Stream.unwrapScoped(
-          Effect.map(open(inForm(asked, name, "")), ({ body }) => lines(asked, body, formOf(name), o.knows))
+        return Effect.scoped(
+          Effect.flatMap(open(inForm(asked, name, "")), ({ body }) =>
+            heard(asked, body, (raw) => formOf(name).line(raw, o.knows), take)
+          )
         )
       },
       get: (kind, namespace, name) => ask(reading("get", kind, namespace, name, {}), parsed),
@@ -311,48 +317,59 @@ const retryAfter = ({ headers: { "retry-after": after, date } }: Answer): number
   return seconds > 0 ? seconds : undefined
 }
 
-/** The lines of a watch, as many at once as have come in. */
-const lines = (
+/** Takes the lines of a body until it ends. */
+const heard = (
   asked: Asked,
   body: Readable,
-  form: Form,
-  knows: Knows | undefined
-): Stream.Stream<WatchLine, ApiError> =>
-  Stream.suspend(() => {
-    const cut = cutter()
-    const next = parts(body)
-    const read = (bytes: Uint8Array): Effect.Effect<Chunk.Chunk<WatchLine>, Option.Option<ApiError>> => {
-      const found: WatchLine[] = []
-      for (const raw of cut(bytes)) {
-        const one = form.line(raw, knows)
-        if (one.type === "ERROR")
-          return Effect.fail(Option.some(new ApiError({ ...one.failure, request: asked.about })))
-        found.push(one)
-      }
-      return Effect.succeed(Chunk.unsafeFromArray(found))
+  read: (raw: Buffer | undefined) => Line,
+  take: Take
+): Effect.Effect<void, ApiError> => {
+  const cut = cutter()
+  const part = (bytes: Buffer): Effect.Effect<void, ApiError> | undefined => {
+    const lines: WatchLine[] = []
+    for (const raw of cut(bytes)) {
+      const line = read(raw)
+      if (line.type === "ERROR") return new ApiError({ ...line.failure, request: asked.about })
+      lines.push(line)
     }
-    const broken = Option.map((error: unknown) => unanswered(asked, brokeOff(error)))
-    return Stream.repeatEffectChunkOption(
-      Effect.matchEffect(next, { onFailure: (end) => Effect.fail(broken(end)), onSuccess: read })
-    )
-  })
+    return lines.length === 0 ? undefined : take(lines)
+  }
+  const rest: Effect.Effect<void, ApiError> = Effect.flatMap(until(body, part), (wait) =>
+    wait === undefined ? over : Effect.zipRight(wait, rest)
+  )
+  const over = Effect.suspend(() =>
+    body.errored === null && body.readableEnded ? Effect.void : unanswered(asked, brokeOff(body.errored))
+  )
+  return rest
+}
 
 /**
- * Gives what has come in of a body since the last time, or comes next. At its end it fails with none, else with what broke it off. Assumes
- * one reader, who waits for each answer.
+ * Reads a body part by part, as they come, until `part` has something to wait for, which it gives; undefined once the body is over. A watch
+ * has hundreds of parts a second: no effect is made for those that are done with at once.
  */
-const parts = (body: Readable): Effect.Effect<Uint8Array, Option.Option<unknown>> => {
-  let wake = (): void => undefined
-  for (const event of ["readable", "end", "close"]) body.on(event, () => wake())
-  return Effect.async((resume) => {
-    wake = () => {
-      const bytes = body.read() as Uint8Array | null
-      if (bytes !== null) resume(Effect.succeed(bytes))
-      else if (body.readableEnded) resume(Effect.fail(Option.none()))
-      else if (body.destroyed) resume(Effect.fail(Option.some(body.errored)))
-      else return
-      wake = () => undefined
+const until = <E>(
+  body: Readable,
+  part: (bytes: Buffer) => Effect.Effect<void, E> | undefined
+): Effect.Effect<Effect.Effect<void, E> | undefined> =>
+  Effect.async((resume) => {
+    const events = ["readable", "end", "close"]
+    const stop = (): void => {
+      for (const event of events) body.off(event, go)
     }
-    wake()
+    const done = (wait: Effect.Effect<void, E> | undefined): void => {
+      stop()
+      resume(Effect.succeed(wait))
+    }
+    const go = (): void => {
+      for (;;) {
+        const bytes = body.read() as Buffer | null
+        if (bytes === null) break
+        const wait = part(bytes)
+        if (wait !== undefined) return done(wait)
+      }
+      if (body.readableEnded || body.destroyed) done(undefined)
+    }
+    for (const event of events) body.on(event, go)
+    go()
+    return Effect.sync(stop)
   })
-}

@@ -86,12 +86,13 @@ export class Decoder<A extends Stored> {
   input(line: WatchLine): Input<A> | Malformed {
     if (line.type === "MALFORMED") return malformed(line.message)
     if (line.type === "KNOWN") return { _tag: "Bookmark", revision: line.revision }
-    const revision = revisionOf(line.object)
     if (line.type === "BOOKMARK") {
+      const revision = revisionOf(line.object)
       return revision === undefined ? malformed("a bookmark has no revision") : { _tag: "Bookmark", revision }
     }
     if (line.type === "DELETED") {
       const key = keyOf(line.object)
+      const revision = revisionOf(line.object)
       if (key === undefined || revision === undefined)
         return malformed("a deleted object has no name or revision")
       this.#reported.delete(key)

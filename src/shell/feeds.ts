@@ -75,7 +75,7 @@ const KINDS: { readonly [F in Feed]: Kind } = {
 }
 
 /** Objects a page of a list: a page is held in memory as a whole. */
-const PAGE = 100
+const PAGE = 500
 
 const fed = <F extends Feed>(
   board: Board,
@@ -93,7 +93,7 @@ const fed = <F extends Feed>(
     known: (key) => source.get(key),
     reduce: (raw) => READERS[feed](raw as Uint8Array, settings.share),
     onTrouble: settings.lost,
-    onInputs: (inputs) => Effect.sync(() => taken(board, feed, inputs, settings))
+    onInputs: (inputs) => taken(board, feed, inputs, settings)
   }
   return reflect(reflection)
 }
@@ -103,7 +103,7 @@ const taken = <F extends Feed>(
   feed: F,
   inputs: readonly Input<ItemOf<F>>[],
   { changed, heard }: Told
-): void => {
+): undefined => {
   heard()
   board.take(feed, inputs)
   changed()

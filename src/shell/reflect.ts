@@ -10,19 +10,17 @@
  * *Assumes*: the server sends bookmarks about once a minute, the first one of a watch within two (kube-apiserver 1.37).
  * *Does not*: keep objects; decide about retries (core/retry.ts does).
  */
-import type * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Random from "effect/Random"
-import * as Stream from "effect/Stream"
 import { type Failure, patience, reconnect } from "../core/retry.ts"
 import { type Input, olderRevision, type Stored } from "../core/store.ts"
 import { Api, type ApiService, type FormName, type Kind, type ListOptions } from "./api.ts"
 import { type Decoding, Decoder, unchanged } from "./decode.ts"
 import { Readiness, type ReadinessService } from "./health.ts"
 import { series } from "./series.ts"
-import { steady } from "./steady.ts"
-import { isMalformed, revisionReached, type WatchLine } from "./wire.ts"
+import { steadily, steady } from "./steady.ts"
+import { type Identity, isMalformed, revisionReached, type WatchLine } from "./wire.ts"
 
 export interface Reflection<A extends Stored> extends Decoding<A> {
   readonly labelSelector?: string
@@ -39,7 +37,8 @@ export interface Reflection<A extends Stored> extends Decoding<A> {
   readonly relistSeconds: number
   /** told once when lists and watches begin to fail */
   readonly onTrouble?: () => void
-  readonly onInputs: (inputs: readonly Input<A>[]) => Effect.Effect<void>
+  /** undefined: they are taken in already */
+  readonly onInputs: (inputs: readonly Input<A>[]) => Effect.Effect<void> | undefined
 }
 
 const pageSize = 100
@@ -199,7 +198,7 @@ class Reflector<A extends Stored> {
       if (this.#last !== undefined && olderRevision(revision, this.#last)) {
         return yield* Effect.fail(staleList(revision, this.#last))
       }
-      yield* this.#deliver([{ _tag: "Listed", revision, items, unread }], revision)
+      yield* this.#deliver([{ _tag: "Listed", revision, items, unread }], revision) ?? Effect.void
       const interval = this.#of.relistSeconds * 1000 * (0.8 + 0.2 * (yield* Random.next))
       this.#listAt = (yield* steady) + Math.round(interval)
       this.#lost = false
@@ -251,17 +250,20 @@ class Reflector<A extends Stored> {
 
   #watch(): Effect.Effect<void, Failure> {
     return Effect.gen(this, function* () {
-      const lines = this.#api.watch(this.#of.kind, {
+      const options = {
         ...this.#where,
         revision: this.#last ?? "0",
         timeoutSeconds: yield* Random.nextIntBetween(300, 601),
-        knows: (object) => unchanged(this.#of.known, object) !== undefined
+        knows: (object: Pick<Identity, "key" | "uid" | "revision">) =>
+          unchanged(this.#of.known, object) !== undefined
+      }
+      const clock = yield* Effect.clock
+      const watched = this.#api.watch(this.#of.kind, options, (lines) => {
+        this.#heardAt = steadily(clock)
+        return this.#absorb(lines)
       })
-      this.#heardAt = yield* steady
-      yield* Effect.raceFirst(
-        Stream.runForEachChunk(lines, (chunk) => this.#absorb(chunk)),
-        this.#silence
-      )
+      this.#heardAt = steadily(clock)
+      yield* Effect.raceFirst(watched, this.#silence)
     })
   }
 
@@ -277,33 +279,36 @@ class Reflector<A extends Stored> {
   }
 
   /** Takes in what came together. */
-  #absorb(chunk: Chunk.Chunk<WatchLine>): Effect.Effect<void> {
-    return Effect.gen(this, function* () {
-      this.#heardAt = yield* steady
-      const inputs: Input<A>[] = []
-      let reached = this.#last
-      for (const line of chunk) {
-        const input = this.#decoder.input(line)
-        if (isMalformed(input)) {
-          yield* this.#decoder.report("object" in line ? line.object : undefined, input.message)
-        }
-        const revision = revisionReached(line)
-        if (!isMalformed(input)) inputs.push(input)
-        else if (revision !== undefined) inputs.push({ _tag: "Bookmark", revision })
-        if (revision !== undefined && (reached === undefined || olderRevision(reached, revision))) {
-          reached = revision
-        }
+  #absorb(lines: readonly WatchLine[]): Effect.Effect<void> | undefined {
+    const inputs: Input<A>[] = []
+    const unread: Effect.Effect<unknown>[] = []
+    for (const line of lines) {
+      const input = this.#decoder.input(line)
+      if (!isMalformed(input)) {
+        inputs.push(input)
+        continue
       }
-      if (reached !== undefined && inputs.length > 0) yield* this.#deliver(inputs, reached)
-      if (this.#told !== undefined) yield* this.#well
-    })
+      unread.push(this.#decoder.report("object" in line ? line.object : undefined, input.message))
+      const revision = revisionReached(line)
+      if (revision !== undefined) inputs.push({ _tag: "Bookmark", revision })
+    }
+    const reached = inputs.reduce(newest, this.#last)
+    const taken = reached === undefined || inputs.length === 0 ? undefined : this.#deliver(inputs, reached)
+    // Most of the time there is nothing besides, and a second has hundreds of lines.
+    if (unread.length === 0 && this.#told === undefined) return taken
+    return Effect.all([...unread, taken ?? Effect.void, this.#well], { discard: true })
   }
 
-  #deliver(inputs: readonly Input<A>[], reached: string): Effect.Effect<void> {
-    const taken = Effect.map(this.#of.onInputs(inputs), () => {
-      this.#last = reached
-    })
-    return Effect.uninterruptible(taken)
+  #deliver(inputs: readonly Input<A>[], reached: string): Effect.Effect<void> | undefined {
+    const taken = this.#of.onInputs(inputs)
+    if (taken !== undefined)
+      return Effect.uninterruptible(
+        Effect.map(taken, () => {
+          this.#last = reached
+        })
+      )
+    this.#last = reached
+    return undefined
   }
 
   get #where(): Pick<ListOptions, "labelSelector" | "fieldSelector" | "namespace" | "form"> {
@@ -321,6 +326,12 @@ interface Listing<A> {
   readonly revision: string
   readonly items: readonly A[]
   readonly unread: readonly string[]
+}
+
+/** The newer one of a revision and an input's. */
+const newest = <A extends Stored>(reached: string | undefined, input: Input<A>): string => {
+  const revision = "item" in input ? input.item.revision : input.revision
+  return reached === undefined || olderRevision(reached, revision) ? revision : reached
 }
 
 /** Whether nothing is lost by a failure: a watch goes on where it was. */

@@ -20,7 +20,7 @@ import { expired, listHead, LIST_TAIL, notFound, type Status, status } from "../
 import { type Asked, type Route, route, type Served } from "../core/route.ts"
 import type { Forward } from "./forward.ts"
 import { listening } from "./listen.ts"
-import { pieces } from "./pieces.ts"
+import { pieces, WHOLE } from "./pieces.ts"
 import { refuse } from "./refuse.ts"
 import { series } from "./series.ts"
 import type { Address, Misconfigured } from "./settings.ts"
@@ -151,11 +151,11 @@ class Desk {
     this.#o.forward.upgrade(request, socket, head)
   }
 
-  /** What is shown may have changed: all that came in this turn of the event loop is told together. */
+  /** What is shown may have changed: all that was taken in with it is told together. */
   changed(): void {
     if (this.#waking) return
     this.#waking = true
-    setImmediate(() => {
+    process.nextTick(() => {
       this.#waking = false
       for (const each of this.#held) if (this.#o.board.waitsFor(each.kind).length === 0) each.go()
       for (const watcher of this.#watchers) watcher.wake()
@@ -293,12 +293,12 @@ const list = (
   let between = listHead(kind, apiVersion, listed.revision)
   const write = (): void => {
     for (;;) {
-      const out = pieces()
+      const out = pieces(WHOLE)
       while (!out.full) {
         const next = objects.next()
         if (next.done === true) {
           out.text(between === "," ? LIST_TAIL : `${between}${LIST_TAIL}`)
-          response.end(out.done())
+          response.end(out.done(), out.release)
           return
         }
         const { revision, value } = next.value
@@ -307,7 +307,7 @@ const list = (
         between = ","
         board.render(kind, value, revision, apiVersion, out)
       }
-      if (!response.write(out.done())) {
+      if (!response.write(out.done(), out.release)) {
         response.once("drain", write)
         return
       }

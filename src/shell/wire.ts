@@ -138,8 +138,8 @@ export const page = (body: unknown): Page | Malformed => {
  * Cuts bytes into lines. A line that is too long comes out as undefined, once it ends. What is left without a
  * newline when the watch ends was cut off on the way, and comes again with the next watch.
  */
-export const cutter = (): ((part: Uint8Array) => readonly (Buffer | undefined)[]) => {
-  let rest: Uint8Array[] = []
+export const cutter = (): ((part: Buffer) => readonly (Buffer | undefined)[]) => {
+  let rest: Buffer[] = []
   let size = 0
   return (part) => {
     const cut: (Buffer | undefined)[] = []
@@ -147,7 +147,10 @@ export const cutter = (): ((part: Uint8Array) => readonly (Buffer | undefined)[]
     for (let end = part.indexOf(10); end !== -1; end = part.indexOf(10, from)) {
       size += end - from
       if (size > longestLine) cut.push(undefined)
-      else if (size > 0) cut.push(Buffer.concat([...rest, part.subarray(from, end)], size))
+      else if (size > 0) {
+        const last = part.subarray(from, end)
+        cut.push(rest.length === 0 ? last : Buffer.concat([...rest, last], size))
+      }
       rest = []
       size = 0
       from = end + 1
