@@ -17,7 +17,7 @@ import { core } from "./core.ts"
 import { V8_FLAGS } from "../cluster-tests/v8-flags.ts"
 import { cluster, prepare } from "./processes.ts"
 import { real } from "./real.ts"
-import { wrapping } from "./wrapper.ts"
+import { resting, wrapping } from "./wrapper.ts"
 
 const known = ["core", "cluster", "small", "real", "changes", "wrapper"]
 const asked = process.argv.slice(2)
@@ -47,6 +47,7 @@ if (wants("real")) {
   show("The controller on a real API server", await against(real, 20, 1000))
 }
 if (wants("wrapper")) {
+  show("The wrapper in an empty cluster", await resting())
   show("The wrapper, one client", await wrapping(1, 40_000))
   show("The wrapper, 50 clients", await wrapping(50, 40_000))
 }

@@ -113,6 +113,20 @@ const percentile = (sorted: readonly number[], share: number): number =>
 const ms = (value: number): string => `${value.toFixed(value < 10 ? 2 : 0)} ms`
 const mb = (megabytes: number): string => `${megabytes.toFixed(1)} MB`
 
+/** A wrapper with nothing to show but its own node, ten seconds after it answered. */
+export const resting = async (): Promise<Figures> => {
+  const from = await upstream()
+  await from.tell({ _tag: "Fill", size: { nodes: 1, units: 1, services: 0, slices: 0, endpoints: 0 } })
+  const port = await freePort()
+  const running = wrapper(from, port)
+  await got(port, SLICES)
+  await sleep(10_000)
+  const rested = rss(running, "VmRSS")
+  running.kill("SIGKILL")
+  from.stop()
+  return [["RSS", mb(rested)]]
+}
+
 /** `clients`: so many watch the wrapper; `updates`: so many updates of random slices. */
 export const wrapping = async (clients: number, updates: number, size: Size = WHOLE): Promise<Figures> => {
   const from = await upstream()

@@ -74,6 +74,11 @@ describe("route", () => {
     ["/api/v1/namespaces/default/services/web", "forwarded"],
     ["/api/v1/namespaces/default/services/web/proxy/endpoints", "forwarded"],
     ["/apis/networking.k8s.io/v1beta1/servicecidrs", "forwarded"],
+    // versions that can't be trimmed
+    ["/apis/discovery.k8s.io/v1alpha1", "forwarded"],
+    ["/apis/discovery.k8s.io/v1alpha1/endpointslices", "404"],
+    ["/apis/discovery.k8s.io/v2/namespaces/default/endpointslices/web-1", "404"],
+    ["/apis/discovery.k8s.io/v1beta2/watch/endpointslices", "404"],
     // R118: every read of these two
     ["/api/v1/namespaces/default/endpoints", "List Endpoints v1"],
     ["/api/v1/namespaces/default/endpoints/web", "Get Endpoints v1"],
@@ -95,7 +100,8 @@ describe("route", () => {
       "/api/v1/watch/endpoints",
       "/apis/discovery.k8s.io/v1/endpointslices",
       "/apis/discovery.k8s.io/v1beta1/namespaces/ns/endpointslices/web-1",
-      "/apis/discovery.k8s.io/v1/watch/namespaces/ns/endpointslices"
+      "/apis/discovery.k8s.io/v1/watch/namespaces/ns/endpointslices",
+      "/apis/discovery.k8s.io/v1alpha1/endpointslices"
     )
     const query = fc.constantFrom(
       "",

@@ -96,8 +96,9 @@ interface Target {
 /** `own`: the name of this node, the only one that is shown. */
 export const route = (asked: Asked, own: string): Route => {
   const [path = "", search = ""] = cut(asked.url, "?")
-  const target = targetOf(path)
-  if (target === undefined) return forwarded
+  const steps = stepsOf(path)
+  const target = targetOf(steps)
+  if (target === undefined) return isDiscovery(steps) ? refused(status(404, "NotFound", VERSIONS)) : forwarded
   const { resource, name, rest } = target
   const reads = asked.method === "GET" || asked.method === "HEAD"
   if (!resource.trimmed && (!reads || asked.upgrade || rest.length > 0)) return forwarded
@@ -114,6 +115,7 @@ export const route = (asked: Asked, own: string): Route => {
 }
 
 const CHANGED = "endpoints are read here as this node sees them: change them at the API server itself"
+const VERSIONS = "of discovery.k8s.io, endpointslices in v1 and v1beta1 are served here"
 const ONLY_JSON = "only the following media type is accepted: application/json"
 
 const one = (resource: Resource, { namespace }: Target, name: string, own: string): Route => {
@@ -209,16 +211,25 @@ const invalid = (o: Options, watches: boolean): Status | undefined => {
 }
 
 /**
- * The target of a path, where it is one of a kind that is shown. A path that is written otherwise than the API server writes it (escaped
- * letters, doubled or trailing slashes, dots) is read as what it may mean there.
+ * The steps of a path. One that is written otherwise than the API server writes it (escaped letters, doubled or trailing slashes, dots) is read
+ * as what it may mean there.
  */
-const targetOf = (path: string): Target | undefined => {
+const stepsOf = (path: string): readonly string[] => {
   const parts = path.split("/").map(decoded).join("/").split("/")
   const steps: string[] = []
   for (const part of parts) {
     if (part === "..") steps.pop()
     else if (part !== "" && part !== ".") steps.push(part)
   }
+  return steps
+}
+
+/** Whether something of discovery.k8s.io is asked for, in whatever version: what isn't known can't be trimmed, so it isn't passed on. */
+const isDiscovery = ([root, group, , ...rest]: readonly string[]): boolean =>
+  root === "apis" && group === "discovery.k8s.io" && rest.length > 0
+
+/** The target of a path, where it is one of a kind that is shown. */
+const targetOf = (steps: readonly string[]): Target | undefined => {
   const versioned = steps[0] === "api" ? 2 : 3
   const root = steps.slice(0, versioned)
   let below = steps.slice(versioned)
