@@ -6,11 +6,11 @@ import { render } from "../src/core/cut.ts"
 import {
   ANY_FAMILY,
   familyOf,
-  holder,
   local,
   LOCAL_ENDPOINT,
   LOCAL_PORT,
-  localPorts
+  localPorts,
+  placing
 } from "../src/core/local.ts"
 import type { Obj } from "./naive.ts"
 import { runs } from "./runs.ts"
@@ -56,7 +56,7 @@ describe("local", () => {
   })
 })
 
-describe("holder", () => {
+describe("placing", () => {
   it("P9 R97 lets the first object by key hold the address, of those of its family", () => {
     const slices = fc.uniqueArray(
       fc.record({
@@ -69,7 +69,13 @@ describe("holder", () => {
       fc.property(slices, fc.constantFrom("127.0.0.1", "::1"), (all, address) => {
         const family = address === "::1" ? "IPv6" : "IPv4"
         const fit = all.filter((each) => each.family === family || each.family === "").map(({ key }) => key)
-        expect(holder({ address, port: 1 }, all)?.key).toBe(fit.sort()[0])
+        const [held] = fit.toSorted()
+        const instead = placing({ address, port: 1 }, all)
+        expect(instead?.size).toBe(held === undefined ? undefined : all.length)
+        for (const each of all)
+          expect(instead?.get(each)).toEqual(
+            held === undefined ? undefined : each.key === held ? { address, port: 1 } : "none"
+          )
       }),
       runs(10_000)
     )

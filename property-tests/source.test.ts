@@ -53,8 +53,7 @@ describe("Source", () => {
           const before = new Map(table)
           const items = listed.filter((each) => !hidden.includes(each.key))
           const input: Input<Stored> = { _tag: "Listed", revision, items, unread: hidden }
-          const step = source.take(twice ? [input, input] : [input])
-          fold(table, step.changes)
+          fold(table, source.take(twice ? [input, input] : [input]))
           // What is on the list and can't be read stays as it was kept; whatever else was kept is gone.
           const wanted = new Map<string, Stored>()
           for (const each of KEYS) {
@@ -62,7 +61,7 @@ describe("Source", () => {
             if (found !== undefined) wanted.set(each, found)
           }
           same(table, wanted)
-          same([source.listed, step.stale, byKey(source.items())], [true, false, table])
+          same([source.listed, byKey(source.items())], [true, table])
           for (const each of KEYS) same(source.get(each), table.get(each))
         }
       ),
@@ -95,17 +94,16 @@ describe("Source", () => {
           at += 1
           const revision = String(at)
           const say = (input: Input<Stored>) => {
-            const step = source.take([input])
-            fold(table, step.changes)
-            return step
+            const changes = source.take([input])
+            fold(table, changes)
+            return changes
           }
           if (what === "Listed") {
             for (const each of other) truth.set(each.key, { ...each, revision })
             if (uid === "u2") truth.delete(of)
             // A list of a server that lags is refused whole, once there was another.
             if (late && listed) {
-              const step = say({ _tag: "Listed", revision: "50", items: [], unread: [] })
-              same(step, { changes: [], stale: true })
+              same(say({ _tag: "Listed", revision: "50", items: [], unread: [] }), [])
             }
             say({ _tag: "Listed", revision, items: [...truth.values()], unread: [] })
             listed = true

@@ -13,7 +13,7 @@ import type { StringMap } from "./kube.ts"
 import { local } from "./local.ts"
 import type { Malformed } from "./scan.ts"
 import { endpoints, slice, type Slice } from "./slice.ts"
-import { Source, type Step } from "./source.ts"
+import { Source } from "./source.ts"
 import type { Change, Input, Stored } from "./store.ts"
 import { API_SERVER, known } from "./topology.ts"
 import { type Told, View, type ViewChange } from "./view.ts"
@@ -163,11 +163,9 @@ export class Board {
   }
 
   /** Takes in what came of a feed at once. */
-  take<F extends Feed>(feed: F, inputs: readonly Input<ItemOf<F>>[]): Step<ItemOf<F>> {
+  take<F extends Feed>(feed: F, inputs: readonly Input<ItemOf<F>>[]): void {
     const source: Source<ItemOf<F>> = this.#sources[feed]
-    const step = source.take(inputs)
-    this.#tell(feed, step.changes, source.listed)
-    return step
+    this.#tell(feed, source.take(inputs), source.listed)
   }
 
   #tell<F extends Feed>(feed: F, changes: readonly Change<ItemOf<F>>[], seen: boolean): void {

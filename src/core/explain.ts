@@ -13,7 +13,7 @@ import {
   trimmedSlice
 } from "./endpoints.ts"
 import type { Node, Service } from "./kube.ts"
-import { type Local, holder, local, localEndpoints, localPorts, localSubsets } from "./local.ts"
+import { type Local, local, localEndpoints, localPorts, localSubsets, placing } from "./local.ts"
 import { API_SERVER, HOSTNAME, known, reason, type Surroundings, type Verdict, verdicts } from "./topology.ts"
 import { unitOf } from "./units.ts"
 
@@ -105,13 +105,13 @@ const judged = <S extends EndpointSlice | Endpoints>(sight: Sight<S>): readonly 
     local(sight.apiServer?.metadata.annotations) ??
     (service && named(service) === API_SERVER ? local(service.metadata.annotations) : undefined)
   const mine = seen.filter((each) => `${each.namespace}/${each.service ?? ""}` === API_SERVER)
-  const held = here && holder(here, mine)
-  if (here === undefined || held === undefined) return all
+  const instead = placing(here, mine)
+  if (here === undefined || instead === undefined) return all
   const dropped: Verdict = { kept: false, rule: "LocalEndpoint", ...here }
   return all.map((each) => {
-    if (!mine.some(({ slice }) => slice === each.slice)) return each
-    const gone = each.given.map(() => dropped)
-    return { ...each, given: gone, here: each.slice === held.slice ? here : undefined }
+    const shown = instead.get(each.seen)
+    if (shown === undefined) return each
+    return { ...each, given: each.given.map(() => dropped), here: shown === "none" ? undefined : shown }
   })
 }
 

@@ -45,13 +45,18 @@ const isIPv6 = (text: string): boolean => {
 /** The address family of an IP as it is written. */
 export const familyOf = (ip: string): "IPv4" | "IPv6" => (ip.includes(":") ? "IPv6" : "IPv4")
 
-/** Which of the objects of `default/kubernetes` can hold the address, the first by key; the others are shown empty. None: it is left out. */
-export const holder = <S extends { readonly key: string; readonly family: string }>(
-  here: Local,
+/**
+ * What the objects of `default/kubernetes` show instead: the first of them that can hold the address, by key, has it, the others none. undefined:
+ * no address of its own is named, or no object can hold it, and all stay as they are.
+ */
+export const placing = <S extends { readonly key: string; readonly family: string }>(
+  here: Local | undefined,
   slices: readonly S[]
-): S | undefined => {
+): ReadonlyMap<S, Local | "none"> | undefined => {
+  if (here === undefined) return undefined
   const fit = slices.filter(({ family }) => family === ANY_FAMILY || family === familyOf(here.address))
-  return fit.toSorted((a, b) => (a.key < b.key ? -1 : 1))[0]
+  const [held] = fit.toSorted((a, b) => (a.key < b.key ? -1 : 1))
+  return held && new Map(slices.map((slice) => [slice, slice === held ? here : "none"]))
 }
 
 /** The family of an Endpoints object, which takes addresses of any. */

@@ -6,12 +6,6 @@
  */
 import { empty, get, type Input, items, type Change, type Stored, steps, type Store } from "./store.ts"
 
-export interface Step<A extends Stored> {
-  readonly changes: readonly Change<A>[]
-  /** a list was older than what was seen before: refused, to be asked for again */
-  readonly stale: boolean
-}
-
 export class Source<A extends Stored> {
   #store: Store<A> = empty()
   #kept: ReadonlyMap<string, A> | undefined
@@ -40,16 +34,14 @@ export class Source<A extends Stored> {
     return kept.map((after) => ({ _tag: "Put", key: after.key, before: undefined, after }))
   }
 
-  take(inputs: readonly Input<A>[]): Step<A> {
+  /** What changes with what came at once. A list that is older than what was seen changes nothing. */
+  take(inputs: readonly Input<A>[]): readonly Change<A>[] {
     const kept = this.#kept
-    const { store, changes, stale } = steps(
-      this.#store,
-      kept === undefined ? inputs : inputs.map(whole(kept))
-    )
+    const { store, changes } = steps(this.#store, kept === undefined ? inputs : inputs.map(whole(kept)))
     this.#store = store
-    if (kept === undefined || !store.synced) return { changes, stale }
+    if (kept === undefined || !store.synced) return changes
     this.#kept = undefined
-    return { changes: [...difference(kept, store)], stale }
+    return [...difference(kept, store)]
   }
 }
 

@@ -7,7 +7,7 @@
  */
 import { sameShown, type Shown } from "./cut.ts"
 import type { StringMap } from "./kube.ts"
-import { holder, type Local, local } from "./local.ts"
+import { type Local, local, placing } from "./local.ts"
 import type { Slice, SliceKind } from "./slice.ts"
 import { API_SERVER, type Candidate, dropped, HOSTNAME, type Known, type Surroundings } from "./topology.ts"
 
@@ -313,7 +313,7 @@ export class View {
     const slices = entries.map(({ slice }) => slice)
     const service = group.service === undefined ? undefined : this.#services.get(group.service)
     const gone = dropped(service, slices, this.#around)
-    const here = group.service === API_SERVER ? this.#locals(slices, service) : undefined
+    const here = group.service === API_SERVER ? placing(this.#local ?? service?.local, slices) : undefined
     for (const [i, entry] of entries.entries()) {
       this.#show(entry, { slice: entry.slice, dropped: gone[i] ?? [], local: here?.get(entry.slice) }, told)
     }
@@ -331,18 +331,6 @@ export class View {
     }
     entry.shown = after
     told.push({ _tag: "Shown", key: entry.slice.key, before, after })
-  }
-
-  /** Where this node has an address of its own for the API server: the first slice that can hold it has it, the others are empty. */
-  #locals(
-    slices: readonly Slice[],
-    service: ServiceFacts | undefined
-  ): ReadonlyMap<Slice, Local | "none"> | undefined {
-    const here = this.#local ?? service?.local
-    if (here === undefined) return undefined
-    const held = holder(here, slices)
-    if (held === undefined) return undefined
-    return new Map(slices.map((slice) => [slice, slice === held ? here : "none"]))
   }
 }
 
