@@ -243,6 +243,33 @@ describe("watch", () => {
       })
   )
 
+  live("tells all that is behind a list on one connection, however late its client reads", () =>
+    Effect.gen(function* () {
+      const stand = yield* begun({}, { count: 2000, bytes: 200_000_000 })
+      const head = revisionOf((yield* ask(stand, SLICES)).body)
+      const socket = connect(stand.port, "127.0.0.1").pause()
+      yield* Effect.addFinalizer(() => Effect.sync(() => socket.destroy()))
+      const get = (path: string): string => `GET ${path} HTTP/1.1\r\nhost: wrapper\r\n\r\n`
+      // Both at once: the watch has no socket of its own yet when it begins.
+      socket.write(get(SLICES) + get(`${SLICES}?watch=true&resourceVersion=${head}`))
+      const wide = Array.from({ length: 200 }, () => "n1")
+      yield* until("the watch", () => stand.lines.some(({ how }) => how === "list"))
+      for (let i = 0; i < 1500; i++) {
+        stand.put("EndpointSlice", slice("web-1", "web", ...wide, ...(i % 2 === 0 ? ["n2"] : [])))
+        if (i % 20 === 0) yield* Effect.sleep(0)
+      }
+      let events = 0
+      let rest = ""
+      socket.on("data", (part: Buffer) => {
+        const lines = (rest + part.toString("latin1")).split('{"type":"MODIFIED"')
+        events += lines.length - 1
+        rest = (lines.at(-1) ?? "").slice(-20)
+      })
+      socket.resume()
+      yield* until("all events", () => events === 1500)
+    })
+  )
+
   live("ends at its timeout, as the API server's does", () =>
     Effect.gen(function* () {
       const stand = yield* begun()

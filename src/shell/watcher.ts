@@ -53,18 +53,9 @@ export class Watcher {
       "cache-control": "no-cache, private"
     })
     this.#response.flushHeaders()
-    const drained = (): void => {
-      this.#blocked = false
-      this.wake()
-    }
-    const { socket } = this.#response
-    // Which of the two was written to, see `#send`.
-    this.#response.on("drain", drained)
-    socket?.on("drain", drained)
     const timer = setTimeout(() => this.end(), Math.min(timeoutSeconds ?? LONGEST_S, LONGEST_S) * 1000)
     this.#response.once("close", () => {
       this.#over = true
-      socket?.off("drain", drained)
       clearTimeout(timer)
     })
     this.wake()
@@ -103,9 +94,14 @@ export class Watcher {
   #send(out: Pieces): void {
     if (out.empty) return
     const { socket, chunkedEncoding } = this.#response
-    this.#blocked = !(chunkedEncoding && socket !== null
-      ? socket.write(out.chunk(), out.release)
-      : this.#response.write(out.done(), out.release))
+    const direct = chunkedEncoding ? socket : null
+    const [to, bytes] = direct === null ? [this.#response, out.done()] : [direct, out.chunk()]
+    if (to.write(bytes, out.release)) return
+    this.#blocked = true
+    to.once("drain", () => {
+      this.#blocked = false
+      this.wake()
+    })
   }
 
   /** Ends the watch as the API server does at its timeout: the client goes on where it was. */
