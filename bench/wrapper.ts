@@ -3,6 +3,7 @@
  */
 import { type ChildProcess, fork, spawn } from "node:child_process"
 import { once } from "node:events"
+import { mkdtempSync } from "node:fs"
 import { request } from "node:http"
 import { createServer } from "node:net"
 import { join } from "node:path"
@@ -46,8 +47,10 @@ const freePort = async (): Promise<number> => {
   return typeof at === "object" && at !== null ? at.port : 0
 }
 
-const wrapper = (from: Upstream, port: number): ChildProcess =>
-  spawn(
+/** A wrapper that begins with nothing: no snapshot of another measurement. */
+const wrapper = (from: Upstream, port: number): ChildProcess => {
+  const snapshot = mkdtempSync(join(folder, "snapshot-"))
+  return spawn(
     process.execPath,
     [
       ...WRAPPER_FLAGS,
@@ -58,13 +61,14 @@ const wrapper = (from: Upstream, port: number): ChildProcess =>
       `--listen=127.0.0.1:${port}`,
       "--health-address=off",
       "--log-format=text",
-      `--snapshot=${join(folder, "snapshot")}`
+      `--snapshot=${snapshot}`
     ],
     {
       stdio: ["pipe", "ignore", "inherit"],
       env: { ...process.env, ...WRAPPER_ENV, SERVICEGROUP_LOG_LEVEL: "warning" }
     }
   )
+}
 
 /** The body of an answer, once it is 200; its bytes, and how long it took once it was asked for. */
 const got = async (port: number, path: string): Promise<{ readonly body: Buffer; readonly ms: number }> => {
