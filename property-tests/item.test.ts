@@ -123,6 +123,15 @@ describe("item", () => {
     expect(objectOf(found.bytes)).toEqual({ metadata: { name: "a", uid: "u" } })
   })
 
+  it("owns its bytes where they come in a Buffer, whose own slice is a view, and keeps nothing of the rest alive", () => {
+    const object = '{"metadata":{"name":"a","uid":"u"}}'
+    const page = Buffer.from(`${object}${" ".repeat(1000)}`)
+    const { bytes } = sound(item(page.subarray(0, object.length), asIs))
+    page.fill(0x20)
+    expect(objectOf(bytes)).toEqual({ metadata: { name: "a", uid: "u" } })
+    expect(bytes.buffer.byteLength).toBe(object.length)
+  })
+
   it.each([
     ["null", "null"],
     ["no name", "{}"],

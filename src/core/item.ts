@@ -180,10 +180,10 @@ const meta = (reader: Reader, share: (text: string) => string): Meta => {
   return found
 }
 
-/** The bytes that were read, without what was cut. */
+/** A copy of the bytes that were read, without what was cut. Not by `slice`: that of a Buffer is a view, which keeps a whole page alive. */
 const own = ({ bytes, cuts }: Reader): Uint8Array =>
   cuts.length === 0
-    ? bytes.slice()
+    ? new Uint8Array(bytes)
     : edited(
         bytes,
         cuts.map((range) => ({ ...range, text: "" }))
