@@ -5,9 +5,9 @@ import { type ChildProcess, fork, spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync } from "node:fs"
 import { request } from "node:http"
-import { createServer } from "node:net"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
+import { freePorts } from "../cluster-tests/processes.ts"
 import { WRAPPER_ENV, WRAPPER_FLAGS } from "../cluster-tests/v8-flags.ts"
 import { cpu, type Figures, rss } from "./cluster.ts"
 import { folder, kubeconfig } from "./processes.ts"
@@ -36,15 +36,6 @@ const upstream = async (): Promise<Upstream> => {
     },
     stop: () => void child.kill("SIGKILL")
   }
-}
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const at = server.address()
-  server.close()
-  await once(server, "close")
-  return typeof at === "object" && at !== null ? at.port : 0
 }
 
 /** A wrapper that begins with nothing: no snapshot of another measurement. */
@@ -121,7 +112,7 @@ const mb = (megabytes: number): string => `${megabytes.toFixed(1)} MB`
 export const resting = async (): Promise<Figures> => {
   const from = await upstream()
   await from.tell({ _tag: "Fill", size: { nodes: 1, units: 1, services: 0, slices: 0, endpoints: 0 } })
-  const port = await freePort()
+  const [port = 0] = await freePorts(1)
   const running = wrapper(from, port)
   await got(port, SLICES)
   await sleep(10_000)
@@ -140,7 +131,7 @@ export const wrapping = async (clients: number, updates: number, size: Size = WH
   )
   const bare = Math.max(...direct.map((each) => each.ms))
 
-  const port = await freePort()
+  const [port = 0] = await freePorts(1)
   const began = performance.now()
   const running = wrapper(from, port)
   const first = await got(port, `${SLICES}?limit=500&resourceVersion=0`)

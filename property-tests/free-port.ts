@@ -1,14 +1,8 @@
 /** A port of loopback that nobody listens on. */
 import * as Effect from "effect/Effect"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
+import { freePorts } from "../cluster-tests/processes.ts"
 
-export const freePort: Effect.Effect<number> = Effect.promise(
-  () =>
-    new Promise((resolve) => {
-      const server = createServer().listen(0, "127.0.0.1", () => {
-        const { port } = server.address() as AddressInfo
-        server.close(() => resolve(port))
-      })
-    })
+export const freePort: Effect.Effect<number> = Effect.map(
+  Effect.promise(() => freePorts(1)),
+  ([port = 0]) => port
 )

@@ -1,7 +1,7 @@
 /**
  * What this node is shown of all slices: a change in, exactly the touched slices out.
  *
- * It holds upstream's bytes and a slim index, and which endpoints are dropped. A change looks only at the Services that it
+ * It holds upstream's bytes and a slim index, and which endpoints are dropped. A change decides only on the Services that it
  * concerns; what is shown always equals deciding everything from scratch. Nothing is shown before Services, nodes, this node
  * itself and the slices have been seen once.
  */

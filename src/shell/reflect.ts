@@ -15,12 +15,12 @@ import * as Metric from "effect/Metric"
 import * as Random from "effect/Random"
 import { type Failure, patience, reconnect } from "../core/retry.ts"
 import { type Input, olderRevision, type Stored } from "../core/store.ts"
-import { Api, type ApiService, type FormName, type Kind, type ListOptions } from "./api.ts"
+import { Api, type ApiService, type FormName, type Kind, type ListOptions, type WatchOptions } from "./api.ts"
 import { type Decoding, Decoder, unchanged } from "./decode.ts"
 import { Readiness, type ReadinessService } from "./health.ts"
 import { series } from "./series.ts"
 import { steadily, steady } from "./steady.ts"
-import { type Identity, isMalformed, revisionReached, type WatchLine } from "./wire.ts"
+import { isMalformed, revisionReached, type WatchLine } from "./wire.ts"
 
 export interface Reflection<A extends Stored> extends Decoding<A> {
   readonly labelSelector?: string
@@ -250,12 +250,11 @@ class Reflector<A extends Stored> {
 
   #watch(): Effect.Effect<void, Failure> {
     return Effect.gen(this, function* () {
-      const options = {
+      const options: WatchOptions = {
         ...this.#where,
         revision: this.#last ?? "0",
         timeoutSeconds: yield* Random.nextIntBetween(300, 601),
-        knows: (object: Pick<Identity, "key" | "uid" | "revision">) =>
-          unchanged(this.#of.known, object) !== undefined
+        knows: (object) => unchanged(this.#of.known, object) !== undefined
       }
       const clock = yield* Effect.clock
       const watched = this.#api.watch(this.#of.kind, options, (lines) => {
