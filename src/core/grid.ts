@@ -109,7 +109,7 @@ export const isLabelKey = (text: string): boolean => {
 export const isLabelValue = (text: string): boolean => text.length <= 63 && labelName.test(text)
 
 /** A prefix that people recognise and a hash of the exact text, in at most `limit` characters. */
-const hashed = (readable: string, exact: string, limit: number): string => {
+export const hashed = (readable: string, exact: string, limit: number): string => {
   const tail = hash(exact).slice(0, 10)
   const head = readable.slice(0, limit - tail.length - 1).replace(/[^A-Za-z0-9]+$/, "")
   return head === "" ? `x-${tail}` : `${head}-${tail}`

@@ -43,3 +43,19 @@ export { cut, render, type Shown, type Stamp, stamped } from "./cut.ts"
 export { type ServiceFacts, type SyncedKind, type Told, View, type ViewChange } from "./view.ts"
 export { type Bounds, type Event, type Expired, Journal, type Read } from "./journal.ts"
 export { query, type Query, type Selectable, sent, type Sent, type Unreadable } from "./query.ts"
+export type {
+  NodeGroup,
+  NodeGroupSpec,
+  NodeGroupStatus,
+  NodeUnit,
+  NodeUnitSpec,
+  NodeUnitStatus,
+  SetNode,
+  SiteRefusal,
+  SiteSelector,
+  Taint
+} from "./site.ts"
+export { sites, type Sites, type SitesInput } from "./sites.ts"
+export { mergePatch, type NodePatch } from "./node-patch.ts"
+export { type Leaving, moves, type Moves } from "./moves.ts"
+export { dated } from "./site-status.ts"

@@ -1,0 +1,100 @@
+/**
+ * A node, as sites see it: what is on it, what of that is ours, and what is someone else's.
+ *
+ * A label or annotation is ours where our field manager owns it and nobody else does.
+ */
+import { MANAGER } from "./child.ts"
+import { setOf } from "./fieldset.ts"
+import { isObject } from "./json.ts"
+import { MARK, text } from "./site.ts"
+import { own } from "./value.ts"
+
+type Place = "labels" | "annotations"
+
+const NOTHING: ReadonlySet<string> = new Set()
+
+export class SiteNode {
+  readonly name: string
+  readonly uid: string
+  readonly resourceVersion: string
+  readonly ready: boolean
+  readonly labels: unknown
+  readonly annotations: unknown
+  readonly spec: unknown
+  /** keys that our manager owns, and nobody else */
+  readonly ours: { readonly labels: ReadonlySet<string>; readonly annotations: ReadonlySet<string> }
+  readonly #managedFields: readonly unknown[]
+
+  constructor(node: unknown) {
+    const meta = own(node, "metadata")
+    this.name = text(own(meta, "name"))
+    this.uid = text(own(meta, "uid"))
+    this.resourceVersion = text(own(meta, "resourceVersion"))
+    this.labels = own(meta, "labels")
+    this.annotations = own(meta, "annotations")
+    this.spec = own(node, "spec")
+    this.ready = isReady(own(node, "status"))
+    const entries = own(meta, "managedFields")
+    this.#managedFields = Array.isArray(entries) ? (entries as readonly unknown[]) : []
+    const mine = this.#managedFields.filter(isOurs).map(setOf)
+    this.ours = { labels: this.#sole(mine, "labels"), annotations: this.#sole(mine, "annotations") }
+  }
+
+  /** What is on the node under a key. */
+  at(place: Place, key: string): string | undefined {
+    const value = own(this[place], key)
+    return typeof value === "string" ? value : undefined
+  }
+
+  /** What others put on the node under a key. */
+  sees(place: Place, key: string): string | undefined {
+    return this.ours[place].has(key) ? undefined : this.at(place, key)
+  }
+
+  /** The units whose mark on this node is ours. */
+  marks(): readonly string[] {
+    return [...this.ours.labels].filter((key) => this.at("labels", key) === MARK)
+  }
+
+  /** The managers that own a field, ours aside; sorted. */
+  others(...path: readonly string[]): readonly string[] {
+    const found = new Set<string>()
+    for (const entry of this.#managedFields)
+      if (!isOurs(entry) && below(own(entry, "fieldsV1"), path) !== undefined)
+        found.add(text(own(entry, "manager")))
+    return [...found].sort()
+  }
+
+  /** Whether our manager owns a field, alone or not. */
+  owns(...path: readonly string[]): boolean {
+    return this.#managedFields.some((entry) => isOurs(entry) && below(setOf(entry), path) !== undefined)
+  }
+
+  #sole(mine: readonly unknown[], place: Place): ReadonlySet<string> {
+    const sets = mine.map((set) => below(set, ["metadata", place])).filter(isObject)
+    if (sets.length === 0) return NOTHING
+    const others = this.#managedFields
+      .filter((entry) => !isOurs(entry))
+      .map((entry) => below(own(entry, "fieldsV1"), ["metadata", place]))
+      .filter(isObject)
+    const sole = new Set<string>()
+    for (const set of sets)
+      for (const step of Object.keys(set))
+        if (step.startsWith("f:") && !others.some((other) => Object.hasOwn(other, step)))
+          sole.add(step.slice(2))
+    return sole
+  }
+}
+
+const isOurs = (entry: unknown): boolean => own(entry, "manager") === MANAGER && setOf(entry) !== undefined
+
+const below = (set: unknown, path: readonly string[]): unknown =>
+  path.reduce<unknown>((found, step) => own(found, `f:${step}`), set)
+
+const isReady = (status: unknown): boolean => {
+  const conditions = own(status, "conditions")
+  if (!Array.isArray(conditions)) return false
+  return (conditions as readonly unknown[]).some(
+    (each) => own(each, "type") === "Ready" && own(each, "status") === "True"
+  )
+}
