@@ -8,7 +8,7 @@ import { site } from "../src/core/site.ts"
 import { sites } from "../src/core/sites.ts"
 import { same } from "./given.ts"
 import { runs } from "./runs.ts"
-import { group, patched, type Seat, seat, shown, stored, unit } from "./sited.ts"
+import { edited, group, patched, type Seat, seat, shown, stored, unit } from "./sited.ts"
 
 const CONFIRMED = "site.superedge.io/confirmed-generation"
 
@@ -121,6 +121,21 @@ describe("sites", () => {
     expect(guarded(before, [found], [by("park")])).toMatchObject({ nodes: [], unwanted: [] })
     const confirmed = guarded(before, [found], [by("park", { [CONFIRMED]: "1" })])
     expect(confirmed.unwanted).toEqual([{ name: "a", uid: "uid-of-a", resourceVersion: "7" }])
+  })
+
+  it("keeps a found unit whose nodes all lose the label at once", () => {
+    const finding = group("g", { autoFindNodeKeys: ["zone"] })
+    const owner = [{ kind: "NodeGroup", name: "g", uid: "uid-of-g" }]
+    const found = unit("a", { selector: { matchLabels: { zone: "a" } } }, { ownerReferences: owner })
+    const bare = settled([found], [finding]).map((node) => edited(node, { labels: { zone: null } }))
+    expect(guarded(bare, [found], [finding])).toMatchObject({ nodes: [], unwanted: [] })
+  })
+
+  it("holds nothing where no share is said", () => {
+    const found = unit("a", { nodes: ["n1", "n2"] }, { ownerReferences: [{ uid: "uid-of-g" }] })
+    const nodes = ["n1", "n2"].map((name) => stored(seat(name)))
+    const { unwanted, moves: none } = sites({ units: [found], groups: [group("g", {})], nodes })
+    expect([unwanted.map(({ name }) => name), none.held]).toEqual([["a"], []])
   })
 
   it("gives joining nodes what they get, whoever is held", () => {

@@ -12,9 +12,10 @@ import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { controller } from "./planted/controller.ts"
 import type { Mutant } from "./planted/mutant.ts"
+import { sites } from "./planted/sites.ts"
 import { wrapper } from "./planted/wrapper.ts"
 
-const MUTANTS = [...wrapper, ...controller]
+const MUTANTS = [...wrapper, ...controller, ...sites]
 
 const SEEDS = [1, 2, 3]
 const SHARE = "0.01"

@@ -12,7 +12,7 @@ import { anyJson } from "./words.ts"
 const key = fc.constantFrom("zone", "constructor", "a.io/b")
 const value = fc.constantFrom("a", "b", "toString", "")
 const map = fc.dictionary(key, value, { maxKeys: 2 })
-const values = fc.uniqueArray(value, { minLength: 1, maxLength: 2 })
+const values = fc.array(value, { minLength: 1, maxLength: 2 })
 
 const expression = fc.oneof(
   fc.record({ key, operator: fc.constantFrom("In", "NotIn"), values }),

@@ -56,7 +56,7 @@ export const refusedWish = (
   why: string
 ): void => {
   for (const { site: about, path } of wish.by) {
-    const advice = `remove it from the nodes, or from the ${about.kind}`
+    const advice = `remove it from the nodes${path === "metadata.name" ? "" : `, or from the ${about.kind}`}`
     complaints.add({ about, reason, path, says: `${quoted(wish.value)} is not given ${why}`, advice }, node)
   }
 }

@@ -3,7 +3,7 @@
  *
  * A unit that is found belongs to its group by an owner reference. A unit of the same name that someone else made is left alone.
  */
-import { hashed, isLabelKey, isLabelValue } from "./grid.ts"
+import { hashed, isLabelKey } from "./grid.ts"
 import { asText } from "./json.ts"
 import {
   byAge,
@@ -62,7 +62,7 @@ const keysOf = (group: Site): readonly string[] | SiteRefusal => {
 export const foundName = (keys: readonly string[], values: readonly string[]): string => {
   const plain = values.join("-")
   const clear = values.length === 1 || values.every((value) => !value.includes("-"))
-  if (clear && isLabelValue(plain) && isObjectName.test(plain)) return plain
+  if (clear && plain.length <= 63 && dnsLabel.test(plain)) return plain
   const readable = plain
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")
@@ -70,7 +70,7 @@ export const foundName = (keys: readonly string[], values: readonly string[]): s
   return hashed(readable, JSON.stringify([keys, values]), 63)
 }
 
-const isObjectName = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
+const dnsLabel = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/
 
 /** The distinct combinations of values that nodes have under all of the keys. */
 const combinations = (

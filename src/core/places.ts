@@ -113,5 +113,7 @@ function* leavingGroup(
       const units = inUnits.get(unit)
       if (units?.members.has(node) === true || units?.leaving.has(node) === true) yield node
     }
-  for (const each of found.unwanted) if (each.group === group) yield* inUnits.get(each.unit)?.members ?? []
+  for (const { unit, group: maker } of found.unwanted)
+    for (const node of maker === group ? (inUnits.get(unit)?.members ?? []) : [])
+      if (node.ours.labels.has(unit.name)) yield node
 }

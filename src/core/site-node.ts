@@ -22,7 +22,7 @@ export class SiteNode {
   readonly annotations: unknown
   readonly spec: unknown
   /** keys that our manager owns, and nobody else */
-  readonly ours: { readonly labels: ReadonlySet<string>; readonly annotations: ReadonlySet<string> }
+  readonly ours: Ours
   readonly #managedFields: readonly unknown[]
 
   constructor(node: unknown) {
@@ -36,8 +36,7 @@ export class SiteNode {
     this.ready = isReady(own(node, "status"))
     const entries = own(meta, "managedFields")
     this.#managedFields = Array.isArray(entries) ? (entries as readonly unknown[]) : []
-    const mine = this.#managedFields.filter(isOurs).map(setOf)
-    this.ours = { labels: this.#sole(mine, "labels"), annotations: this.#sole(mine, "annotations") }
+    this.ours = ours(this.#managedFields)
   }
 
   /** What is on the node under a key. */
@@ -69,21 +68,29 @@ export class SiteNode {
   owns(...path: readonly string[]): boolean {
     return this.#managedFields.some((entry) => isOurs(entry) && below(setOf(entry), path) !== undefined)
   }
+}
 
-  #sole(mine: readonly unknown[], place: Place): ReadonlySet<string> {
-    const sets = mine.map((set) => below(set, ["metadata", place])).filter(isObject)
-    if (sets.length === 0) return NOTHING
-    const others = this.#managedFields
-      .filter((entry) => !isOurs(entry))
-      .map((entry) => below(own(entry, "fieldsV1"), ["metadata", place]))
-      .filter(isObject)
-    const sole = new Set<string>()
-    for (const set of sets)
-      for (const step of Object.keys(set))
-        if (step.startsWith("f:") && !others.some((other) => Object.hasOwn(other, step)))
-          sole.add(step.slice(2))
-    return sole
-  }
+type Ours = { readonly labels: ReadonlySet<string>; readonly annotations: ReadonlySet<string> }
+
+const ours = (managedFields: readonly unknown[]): Ours => {
+  const mine: unknown[] = []
+  const others: unknown[] = []
+  for (const entry of managedFields)
+    (isOurs(entry) ? mine : others).push(own(own(entry, "fieldsV1"), "f:metadata"))
+  return mine.length === 0
+    ? { labels: NOTHING, annotations: NOTHING }
+    : { labels: sole(mine, others, "f:labels"), annotations: sole(mine, others, "f:annotations") }
+}
+
+/** The keys that some of ours have and none of the others. */
+const sole = (mine: readonly unknown[], others: readonly unknown[], place: string): ReadonlySet<string> => {
+  const theirs = others.map((set) => own(set, place)).filter(isObject)
+  const found = new Set<string>()
+  for (const set of mine.map((each) => own(each, place)).filter(isObject))
+    for (const step of Object.keys(set))
+      if (step.startsWith("f:") && !theirs.some((other) => Object.hasOwn(other, step)))
+        found.add(step.slice(2))
+  return found
 }
 
 const isOurs = (entry: unknown): boolean => own(entry, "manager") === MANAGER && setOf(entry) !== undefined

@@ -81,6 +81,7 @@ export const unitStatus = (unit: Site, members: Iterable<SiteNode>, told: Told):
   }
   return {
     observedGeneration: unit.generation,
+    nodes: all.length,
     readyRate,
     readyNodes,
     notReadyNodes,
@@ -88,8 +89,13 @@ export const unitStatus = (unit: Site, members: Iterable<SiteNode>, told: Told):
   }
 }
 
-/** The status of a group with these units. */
-export const groupStatus = (group: Site, members: Iterable<Site>, told: Told): NodeGroupStatus => {
+/** The status of a group with these units, which have so many nodes. */
+export const groupStatus = (
+  group: Site,
+  members: Iterable<Site>,
+  nodes: number,
+  told: Told
+): NodeGroupStatus => {
   const nodeUnits = [...members].map(({ name }) => name).sort()
   const verdict =
     nodeUnits.length === 0
@@ -99,6 +105,7 @@ export const groupStatus = (group: Site, members: Iterable<Site>, told: Told): N
     observedGeneration: group.generation,
     nodeUnits,
     unitNumber: nodeUnits.length,
+    nodes,
     conditions: conditions(group, unserved(group, told) ?? verdict, told)
   }
 }

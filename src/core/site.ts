@@ -52,6 +52,8 @@ export interface NodeUnitSpec {
 
 export interface NodeUnitStatus {
   readonly observedGeneration?: Maybe<number>
+  /** how many */
+  readonly nodes?: Maybe<number>
   /** such as `2/3` */
   readonly readyRate?: Maybe<string>
   readonly readyNodes?: Maybe<readonly string[]>
@@ -75,6 +77,8 @@ export interface NodeGroupStatus {
   readonly observedGeneration?: Maybe<number>
   readonly nodeUnits?: Maybe<readonly string[]>
   readonly unitNumber?: Maybe<number>
+  /** how many nodes its units have, each counted once */
+  readonly nodes?: Maybe<number>
   readonly conditions?: Maybe<readonly Condition[]>
 }
 

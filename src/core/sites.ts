@@ -88,7 +88,10 @@ export const sites = (input: SitesInput): Sites => {
   return {
     nodes: patches.map(({ patch }) => patch).sort((a, b) => byText(a.name, b.name)),
     units: units.map((unit) => unitStatus(unit, places.nodesOf.get(unit) ?? [], telling(unit))),
-    groups: groups.map((group) => groupStatus(group, places.unitsOf.get(group) ?? [], telling(group))),
+    groups: groups.map((group) => {
+      const members = places.unitsOf.get(group) ?? []
+      return groupStatus(group, members, countNodes(members, places), telling(group))
+    }),
     refused,
     notices,
     wanted: places.wanted,
@@ -97,6 +100,12 @@ export const sites = (input: SitesInput): Sites => {
     released: released([...units, ...groups], busyNames(patches, spent, units, maker), given),
     moves: places.moves
   }
+}
+
+const countNodes = (units: Iterable<Site>, { nodesOf }: Places): number => {
+  const found = new Set<SiteNode>()
+  for (const unit of units) for (const node of nodesOf.get(unit) ?? []) found.add(node)
+  return found.size
 }
 
 const isUnit = (each: Site): boolean => each.kind === "NodeUnit"
