@@ -53,7 +53,8 @@ export const naiveSelects = (
   return tests.length > 0 && !tests.includes(false)
 }
 
-const onlyOurs = (owners: readonly string[]): boolean => owners.every((each) => each === US)
+const onlyOurs = (owners: readonly string[]): boolean =>
+  owners.length > 0 && owners.every((each) => each === US)
 
 const theirs = (map: Seat["labels"]): Values =>
   new Map([...map].filter(([, { owners }]) => !onlyOurs(owners)).map(([key, { value }]) => [key, value]))

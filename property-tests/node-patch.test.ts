@@ -127,6 +127,26 @@ describe("a member", () => {
     expect(world.at("n1").labels).toEqual({ u2: MARK, y: "1" })
   })
 
+  it("of which nobody owned anything is cleaned as well, since the patch says who owns what", () => {
+    const world = settled([u1], [], { n1: {} })
+    expect(world.node("n1").metadata.managedFields).toEqual([])
+    const named = unit("u1", { nodes: ["n1"], setNode: { labels: { x: "1" } } })
+    expect(
+      world
+        .pass([named], [])
+        .nodes[0]?.managedFields?.map(({ manager, operation, fieldsV1 }) => [manager, operation, fieldsV1])
+    ).toEqual([
+      [
+        "servicegroup",
+        "Update",
+        { "f:metadata": { "f:labels": { "f:u1": {}, "f:x": {} }, "f:annotations": {} } }
+      ]
+    ])
+    world.settle([named], [])
+    world.settle([], [])
+    expect(world.at("n1").labels).toEqual({})
+  })
+
   it("is patched under the uid and the revision that were read", () => {
     const [patch] = sites({
       units: [u1],

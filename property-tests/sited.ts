@@ -32,6 +32,9 @@ export interface Seat {
   /** in their order; one owner each: who wrote this value */
   readonly taints: readonly { readonly taint: TaintHere; readonly owner: string }[]
   readonly cordon: string | undefined
+  /** who owns the fields in the server's eyes */
+  readonly taintsOwner: string | undefined
+  readonly cordonOwner: string | undefined
 }
 
 export interface SeatInput {
@@ -54,7 +57,9 @@ export const seat = (name: string, o: SeatInput = {}): Seat => {
     labels: theirs(o.labels),
     annotations: theirs(o.annotations),
     taints: (o.taints ?? []).map((taint) => ({ taint, owner: "kubelet" })),
-    cordon: o.unschedulable === true ? "kubelet" : undefined
+    cordon: o.unschedulable === true ? "kubelet" : undefined,
+    taintsOwner: (o.taints ?? []).length > 0 ? "kubelet" : undefined,
+    cordonOwner: o.unschedulable === true ? "kubelet" : undefined
   }
 }
 
@@ -71,9 +76,8 @@ export const stored = (o: Seat): Node => {
   }
   for (const [key, { owners }] of o.labels) for (const each of owners) of(each).labels.push(key)
   for (const [key, { owners }] of o.annotations) for (const each of owners) of(each).annotations.push(key)
-  const lastTaint = o.taints.at(-1)
-  if (lastTaint !== undefined) of(lastTaint.owner).spec.push("taints")
-  if (o.cordon !== undefined) of(o.cordon).spec.push("unschedulable")
+  if (o.taintsOwner !== undefined) of(o.taintsOwner).spec.push("taints")
+  if (o.cordonOwner !== undefined) of(o.cordonOwner).spec.push("unschedulable")
   const set = (names: readonly string[]) => Object.fromEntries(names.map((name) => [`f:${name}`, {}]))
   const values = (map: ReadonlyMap<string, Owned<string>>) =>
     Object.fromEntries([...map].map(([key, { value }]) => [key, value]))
@@ -118,12 +122,19 @@ export const shown = (o: Seat) => ({
 type Map_ = ReadonlyMap<string, Owned<string>>
 type Strings = { readonly [key: string]: string | null }
 
+/** Of an object of which nobody owns anything the server keeps no owners, until a write says some or an apply comes. */
+const isTracked = (o: Seat): boolean =>
+  [...o.labels.values(), ...o.annotations.values()].some(({ owners }) => owners.length > 0) ||
+  o.taintsOwner !== undefined ||
+  o.cordonOwner !== undefined
+
 /** A manager that sets a value owns it alone; one that sets what is there already doesn't own it. */
-const changed = (before: Map_, changes: Strings | undefined, manager: string): Map_ => {
+const changed = (before: Map_, changes: Strings | undefined, manager: string | undefined): Map_ => {
   const after = new Map(before)
   for (const [key, value] of Object.entries(changes ?? {}))
     if (value === null) after.delete(key)
-    else if (after.get(key)?.value !== value) after.set(key, { value, owners: [manager] })
+    else if (after.get(key)?.value !== value)
+      after.set(key, { value, owners: manager === undefined ? [] : [manager] })
   return after
 }
 
@@ -147,9 +158,43 @@ export const edited = (o: Seat, edit: Edit, manager = "kubectl"): Seat => {
     taints = [...taints.filter((each) => idOf(each.taint) !== idOf(taint)), { taint, owner: manager }]
   if (edit.unschedulable === true) cordon ??= manager
   if (edit.unschedulable === false) cordon = undefined
-  const labels = changed(o.labels, edit.labels, manager)
-  const annotations = changed(o.annotations, edit.annotations, manager)
-  return { ...o, revision: o.revision + 1, labels, annotations, taints, cordon }
+  return written(o, { ...edit, taints, cordon }, isTracked(o) ? manager : undefined)
+}
+
+const written = (
+  o: Seat,
+  next: Pick<Seat, "taints" | "cordon"> & Pick<Edit, "labels" | "annotations">,
+  owner: string | undefined
+): Seat => ({
+  ...o,
+  revision: o.revision + 1,
+  labels: changed(o.labels, next.labels, owner),
+  annotations: changed(o.annotations, next.annotations, owner),
+  taints: next.taints,
+  cordon: next.cordon,
+  taintsOwner: ownerOf(
+    o.taints.map(({ taint }) => textOf(taint)),
+    o.taintsOwner,
+    next.taints.map(({ taint }) => textOf(taint)),
+    owner
+  ),
+  cordonOwner: ownerOf(
+    o.cordon === undefined ? [] : ["cordon"],
+    o.cordonOwner,
+    next.cordon === undefined ? [] : ["cordon"],
+    owner
+  )
+})
+
+/** Who owns a field that was `before` and is `after`. */
+const ownerOf = (
+  before: readonly string[],
+  owner: string | undefined,
+  after: readonly string[],
+  writer: string | undefined
+): string | undefined => {
+  if (after.length === 0) return undefined
+  return before.join() === after.join() ? owner : writer
 }
 
 /** The node after another manager applied a label (server-side apply): of a value that is there already it is an owner besides. */
@@ -173,6 +218,7 @@ interface Body {
     readonly resourceVersion?: string
     readonly labels?: Strings
     readonly annotations?: Strings
+    readonly managedFields?: readonly unknown[]
   }
   readonly spec?: { readonly taints?: readonly TaintHere[] | null; readonly unschedulable?: boolean | null }
 }
@@ -194,12 +240,18 @@ export const patched = (o: Seat, patch: object): Seat => {
   }
   if (spec?.unschedulable === true) cordon ??= US
   else if (spec?.unschedulable !== undefined) cordon = undefined
-  const labels = changed(o.labels, metadata.labels, US)
-  const annotations = changed(o.annotations, metadata.annotations, US)
-  return { ...o, revision: o.revision + 1, labels, annotations, taints, cordon }
+  const { labels, annotations } = metadata
+  const tracked = isTracked(o) || metadata.managedFields !== undefined
+  return written(
+    o,
+    { taints, cordon, ...(labels && { labels }), ...(annotations && { annotations }) },
+    tracked ? US : undefined
+  )
 }
 
-const KNOWN = new Set("metadata spec uid resourceVersion labels annotations taints unschedulable".split(" "))
+const KNOWN = new Set(
+  "metadata spec uid resourceVersion labels annotations managedFields taints unschedulable".split(" ")
+)
 
 // ---- units and groups
 

@@ -192,7 +192,7 @@ describe("sites", () => {
       groups: [frozen({ metadata: { name: "g" }, spec: null })],
       nodes: [bare]
     })
-    expect(result.nodes).toEqual([
+    expect(result.nodes).toMatchObject([
       { name: "n1", uid: "", resourceVersion: "", labels: { u1: "nodeunits.superedge.io" } }
     ])
     expect(result.refused).toEqual([])

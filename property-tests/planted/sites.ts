@@ -130,5 +130,12 @@ export const sites: readonly Mutant[] = [
     from: '      spared.labels.add(key)\n      refuse("InvalidLabel", path, wrong)',
     to: '      refuse("InvalidLabel", path, wrong)',
     caughtBy: ["gifts"]
+  },
+  {
+    name: "a site's labels have no owner on a node of nobody",
+    file: "src/core/node-patch.ts",
+    from: "...(!node.tracked && ownedBy(labels, annotations)),",
+    to: "",
+    caughtBy: ["node-patch", "sites", "sites-served"]
   }
 ]

@@ -6,6 +6,8 @@
  */
 import { type Bundle, groupWish, type Wish } from "./bundle.ts"
 import { type Complaints, quoted, refusedWish } from "./complaints.ts"
+import { MANAGER } from "./child.ts"
+import type { JsonObject, ManagedFieldsEntry } from "./kube.ts"
 import { cordonOf, taintsOf } from "./node-spec.ts"
 import { byText, GIVEN, naming, type Site, type Taint } from "./site.ts"
 import type { Ledger } from "./ledger.ts"
@@ -22,6 +24,8 @@ export interface NodePatch {
   readonly labels?: Changes
   /** null: taken away; `site.superedge.io/given` among them */
   readonly annotations?: Changes
+  /** who owns what is given, where the server would not keep it by itself */
+  readonly managedFields?: readonly ManagedFieldsEntry[]
   /** the whole list */
   readonly taints?: readonly Taint[]
   readonly unschedulable?: boolean
@@ -33,6 +37,7 @@ export const mergePatch = ({
   resourceVersion,
   labels,
   annotations,
+  managedFields,
   taints,
   unschedulable
 }: NodePatch): object => ({
@@ -40,7 +45,8 @@ export const mergePatch = ({
     ...(uid !== "" && { uid }),
     ...(resourceVersion !== "" && { resourceVersion }),
     ...(labels !== undefined && { labels }),
-    ...(annotations !== undefined && { annotations })
+    ...(annotations !== undefined && { annotations }),
+    ...(managedFields !== undefined && { managedFields })
   },
   ...((taints !== undefined || unschedulable !== undefined) && {
     spec: {
@@ -83,12 +89,29 @@ export const nodePatch = (
     resourceVersion: node.resourceVersion,
     ...(labels.length > 0 && { labels: sorted(labels) }),
     ...(annotations.length > 0 && { annotations: sorted(annotations) }),
+    ...(!node.tracked && ownedBy(labels, annotations)),
     ...(list !== undefined && { taints: list }),
     ...(set !== undefined && { unschedulable: set })
   }
 }
 
 type Change = readonly [string, string | null]
+
+/**
+ * Of a node of which nobody owns anything the server keeps no owners, whatever is written (until an apply comes): so the first
+ * patch says them itself.
+ */
+const ownedBy = (
+  labels: readonly Change[],
+  annotations: readonly Change[]
+): Pick<NodePatch, "managedFields"> => {
+  const set = (changes: readonly Change[]): JsonObject =>
+    Object.fromEntries(changes.filter(([, value]) => value !== null).map(([key]) => [`f:${key}`, {}]))
+  const fieldsV1 = { "f:metadata": { "f:labels": set(labels), "f:annotations": set(annotations) } }
+  const nothing = Object.keys({ ...set(labels), ...set(annotations) }).length === 0
+  const entry = { manager: MANAGER, operation: "Update", apiVersion: "v1", fieldsType: "FieldsV1", fieldsV1 }
+  return nothing ? {} : { managedFields: [entry] }
+}
 
 const sorted = (all: readonly Change[]): Changes =>
   Object.fromEntries([...all].sort(([a], [b]) => byText(a, b)))

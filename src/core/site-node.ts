@@ -39,6 +39,11 @@ export class SiteNode {
     this.ours = ours(this.#managedFields)
   }
 
+  /** Whether the server keeps owners of what is written to the node. */
+  get tracked(): boolean {
+    return this.#managedFields.length > 0
+  }
+
   /** What is on the node under a key. */
   at(place: Place, key: string): string | undefined {
     const value = own(this[place], key)
