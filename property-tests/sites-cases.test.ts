@@ -183,10 +183,17 @@ describe("deletion", () => {
     expect(world.pass([going], []).released.units).toEqual(["u1"])
   })
 
-  it("waits for what was given although the mark was there before", () => {
-    const spec = { nodes: ["n1"], setNode: { labels: { x: "1" } } }
+  it.each([
+    { labels: { x: "1" } },
+    { annotations: { x: "1" } },
+    { taints: [{ key: "x", effect: NO_SCHEDULE }] }
+  ])("waits for all that was given: %j", (setNode) => {
+    const spec = { nodes: ["n1"], setNode }
     const world = settled([unit("u1", spec)], [], { n1: { labels: { u1: MARK } } })
-    expect(world.pass([unit("u1", spec, { deleting: true })], []).released.units).toEqual([])
+    const going = unit("u1", spec, { deleting: true })
+    expect(world.pass([going], []).released.units).toEqual([])
+    world.settle([going], [])
+    expect(world.last.released.units).toEqual(["u1"])
   })
 
   it("leaves nothing behind of a unit that vanished", () => {

@@ -84,8 +84,8 @@ export const sites: readonly Mutant[] = [
   },
   {
     name: "a site's unit goes before its nodes are clean",
-    file: "src/core/sites.ts",
-    from: "if (value !== undefined) found.push(key, value, `${key}=${value}`)",
+    file: "src/core/release.ts",
+    from: "if (value !== undefined) found.push(key, value, `label ${key}=${value}`)",
     to: "if (value === undefined) found.push(key)",
     caughtBy: BOTH
   },

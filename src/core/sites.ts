@@ -7,7 +7,6 @@
 import { type Bundle, bundle, type Giver } from "./bundle.ts"
 import { Complaints } from "./complaints.ts"
 import { makers, type UnwantedUnit } from "./found-units.ts"
-import { before } from "./given.ts"
 import { gifts, type Gifts } from "./gifts.ts"
 import type { Node } from "./kube.ts"
 import { Ledger } from "./ledger.ts"
@@ -17,7 +16,6 @@ import { type NodePatch, nodePatch } from "./node-patch.ts"
 import {
   byAge,
   byText,
-  GIVEN,
   names,
   type NodeGroup,
   type NodeGroupStatus,
@@ -28,6 +26,7 @@ import {
   type SiteRefusal
 } from "./site.ts"
 import { type Places, placing } from "./places.ts"
+import { type Patched, released, type Released, type Spent, spentOf } from "./release.ts"
 import { SiteNode } from "./site-node.ts"
 import { groupStatus, idleFields, type Told, unitStatus } from "./site-status.ts"
 
@@ -54,9 +53,9 @@ export interface Sites {
   /** units that groups found and that are to be deleted */
   readonly unwanted: readonly UnwantedUnit[]
   /** entries `<group>: <unit>` of `setNode.labels` that go with a group's label, which the unit has no more */
-  readonly spent: readonly { readonly unit: string; readonly label: string }[]
+  readonly spent: readonly Spent[]
   /** those that are being deleted and have nothing on any node any more: their finalizers may go */
-  readonly released: { readonly units: readonly string[]; readonly groups: readonly string[] }
+  readonly released: Released
   readonly moves: Moves
 }
 
@@ -84,7 +83,7 @@ export const sites = (input: SitesInput): Sites => {
   ].sort(byPlace)
   const notices = [...places.notices, ...served.flatMap(idleFields)].sort(byPlace)
   const telling = teller(unserved, refused, notices)
-  const spent = spentOf(given, places)
+  const spent = spentOf(given, places.unitsOf)
   return {
     nodes: patches.map(({ patch }) => patch).sort((a, b) => byText(a.name, b.name)),
     units: units.map((unit) => unitStatus(unit, places.nodesOf.get(unit) ?? [], telling(unit))),
@@ -97,7 +96,7 @@ export const sites = (input: SitesInput): Sites => {
     wanted: places.wanted,
     unwanted: places.unwanted,
     spent,
-    released: released([...units, ...groups], busyNames(patches, spent, units, maker), given),
+    released: released({ units, groups, patches, spent, given, maker }),
     moves: places.moves
   }
 }
@@ -141,11 +140,6 @@ const byObject = (all: readonly SiteRefusal[]): ReadonlyMap<string, readonly Sit
     else list.push(each)
   }
   return found
-}
-
-interface Patched {
-  readonly node: SiteNode
-  readonly patch: NodePatch
 }
 
 /** What each node needs; nodes in the same units share what these give. */
@@ -200,62 +194,5 @@ const giversByNode = (places: Places, given: ReadonlyMap<Site, Gifts>): Readonly
       }
     }
   }
-  return found
-}
-
-const spentOf = (given: ReadonlyMap<Site, Gifts>, places: Places): Sites["spent"] => {
-  const held = new Set<string>()
-  for (const [group, units] of places.unitsOf)
-    for (const unit of units) held.add(`${group.name} ${unit.name}`)
-  return [...given]
-    .filter(([unit]) => !unit.deleting)
-    .flatMap(([unit, { groups }]) => groups.map((label) => ({ unit: unit.name, label })))
-    .filter(({ unit, label }) => !held.has(`${label} ${unit}`))
-    .sort((a, b) => byText(a.unit, b.unit) || byText(a.label, b.label))
-}
-
-/** Those that are being deleted and that nothing is waited for. */
-const released = (
-  all: readonly Site[],
-  busy: ReadonlySet<string>,
-  given: ReadonlyMap<Site, Gifts>
-): Sites["released"] => {
-  const free = (each: Site): boolean =>
-    !busy.has(each.name) &&
-    ![...(given.get(each)?.labels ?? [])].some(([key, { value }]) => busy.has(`${key}=${value}`))
-  const gone = all.filter((each) => each.deleting && free(each))
-  const names = (kind: Site["kind"]): readonly string[] =>
-    gone
-      .filter((each) => each.kind === kind)
-      .map(({ name }) => name)
-      .sort()
-  return { units: names("NodeUnit"), groups: names("NodeGroup") }
-}
-
-/** What deletions wait for: names of units and groups, and labels that units give, as `key=value`. */
-const busyNames = (
-  patches: readonly Patched[],
-  spent: Sites["spent"],
-  units: readonly Site[],
-  maker: (unit: Site) => Site | undefined
-): ReadonlySet<string> => {
-  const found = new Set(patches.flatMap((each) => takenFrom(each)))
-  for (const { label } of spent) found.add(label)
-  for (const unit of units) {
-    const group = maker(unit)
-    if (group !== undefined) found.add(group.name)
-  }
-  return found
-}
-
-/** What a patch takes away: names of units and groups, and labels as `key=value`. */
-const takenFrom = ({ node, patch }: Patched): readonly string[] => {
-  const found: string[] = []
-  for (const key of Object.keys(patch.labels ?? {})) {
-    const value = node.at("labels", key)
-    if (value !== undefined) found.push(key, value, `${key}=${value}`)
-  }
-  if (Object.hasOwn(patch.annotations ?? {}, GIVEN))
-    found.push(...before(node.at("annotations", GIVEN)).units)
   return found
 }
