@@ -60,7 +60,8 @@ describe("gifts", () => {
 
   it("are without the unit's mark and its group's label, which are told of nobody", () => {
     const all = given({ setNode: { labels: { u1: "nodeunits.superedge.io", g: "u1" } } })
-    expect([all.labels.size, all.refused, all.groups]).toEqual([0, [], ["g"]])
+    expect([all.labels.size, all.refused]).toEqual([0, []])
+    expect(all.notices.map(({ path }) => path)).toEqual(["spec.setNode.labels[g]"])
   })
 
   it.each([

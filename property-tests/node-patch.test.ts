@@ -135,13 +135,7 @@ describe("a member", () => {
       world
         .pass([named], [])
         .nodes[0]?.managedFields?.map(({ manager, operation, fieldsV1 }) => [manager, operation, fieldsV1])
-    ).toEqual([
-      [
-        "servicegroup",
-        "Update",
-        { "f:metadata": { "f:labels": { "f:u1": {}, "f:x": {} }, "f:annotations": {} } }
-      ]
-    ])
+    ).toEqual([["servicegroup", "Update", { "f:metadata": { "f:labels": { "f:u1": {}, "f:x": {} } } }]])
     world.settle([named], [])
     world.settle([], [])
     expect(world.at("n1").labels).toEqual({})

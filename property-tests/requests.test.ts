@@ -318,8 +318,7 @@ describe("children", () => {
         type: "Warning",
         reason: "Unreadable",
         involvedObject: { kind: "DeploymentGrid", namespace: "default", name: "app", uid: "u" },
-        message:
-          "the grid can't be read, and its children stay as they are: its kind is Other, not DeploymentGrid"
+        message: "it can't be read, and its children stay as they are: its kind is Other, not DeploymentGrid"
       }
     ])
     expect(child(stage, "a")).toBeDefined()

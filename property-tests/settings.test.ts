@@ -49,6 +49,8 @@ describe("options", () => {
         concurrency: 16,
         relistInterval: 600,
         legacyManager: "application-grid-controller",
+        sites: true,
+        maxNodesChanged: 0.2,
         healthAddress: { host: undefined, port: 8080, text: ":8080" },
         logFormat: "json"
       })
@@ -77,6 +79,8 @@ describe("options", () => {
         CONCURRENCY: "32",
         RELIST_INTERVAL: "20s",
         LEGACY_MANAGER: "m",
+        SITES: "off",
+        MAX_NODES_CHANGED: "5%",
         HEALTH_ADDRESS: "[::1]:0",
         LOG_FORMAT: "text"
       }
@@ -89,6 +93,8 @@ describe("options", () => {
         concurrency: 32,
         relistInterval: 20,
         legacyManager: "m",
+        sites: false,
+        maxNodesChanged: 0.05,
         healthAddress: { host: "::1", port: 0, text: "[::1]:0" },
         logFormat: "text"
       })
@@ -109,6 +115,10 @@ describe("options", () => {
         ["namespace", "Shop", "the name of a namespace"],
         ["namespace", "a/b", "the name of a namespace"],
         ["legacy-manager", "a b", "a field manager's name"],
+        ["sites", "yes", "on, or off"],
+        ["max-nodes-changed", "0.2", "a percentage"],
+        ["max-nodes-changed", "101%", "a percentage"],
+        ["max-nodes-changed", "-1%", "a percentage"],
         ["health-address", "8080", "host:port, :port, [IPv6]:port, or off"],
         ["health-address", ":65536", "host:port"],
         ["health-address", "::1:8080", "host:port"],

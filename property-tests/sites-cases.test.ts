@@ -89,14 +89,12 @@ describe("a group's label", () => {
   it("is the only one where setNode repeats it, as SuperEdge writes it", () => {
     const repeated = unit("u1", { nodes: ["n1"], setNode: { labels: { u1: MARK, g: "u1" } } })
     const world = settled([repeated], [group("g", { nodeUnits: ["u1"] })], { n1: {} })
-    expect(world.last.spent).toEqual([])
+    expect(world.last.notices.map(({ reason, path }) => [reason, path])).toEqual([
+      ["GroupsLabel", "spec.setNode.labels[g]"]
+    ])
     const result = world.settle([repeated], [group("g", {}, { deleting: true })])
     expect(world.at("n1").labels).toEqual({ u1: MARK })
-    expect(result.spent).toEqual([{ unit: "u1", label: "g" }])
-    expect(result.released.groups).toEqual([])
-    expect(
-      world.pass([unit("u1", { nodes: ["n1"] })], [group("g", {}, { deleting: true })]).released.groups
-    ).toEqual(["g"])
+    expect(result.released.groups).toEqual(["g"])
   })
 
   it("is not put over what someone set by hand", () => {

@@ -34,7 +34,7 @@ const GRACE_MS = 20_000
 /** As the controller has it by default; shorter where a story loses events, so that it isn't told for ten minutes. */
 const RELIST_MS = 600_000
 
-const crds = ["deploymentgrids", "statefulsetgrids", "servicegrids"]
+const crds = ["deploymentgrids", "statefulsetgrids", "servicegrids", "nodeunits", "nodegroups"]
 
 /** A cluster that serves our kinds and has the namespaces of the stories. */
 const fresh = (): Cluster => {
@@ -65,6 +65,8 @@ export interface Settings {
   readonly pageSize: number
   readonly seed: number
   readonly relistMs?: number
+  /** whether units and groups are looked after */
+  readonly sites?: boolean
 }
 
 /** A cluster, its controllers, and the one who decides what happens next. */
@@ -122,7 +124,9 @@ export class Stage {
         unitGrace: GRACE_MS / 1000,
         concurrency: this.#settings.concurrency,
         relistInterval: this.#relistMs / 1000,
-        legacyManager: "application-grid-controller"
+        legacyManager: "application-grid-controller",
+        sites: this.#settings.sites ?? false,
+        maxNodesChanged: 0.2
       },
       () => true
     ).pipe(

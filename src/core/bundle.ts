@@ -41,10 +41,20 @@ interface Wisher {
 type Draft<A> = Map<string, { readonly value: A; readonly by: Wisher[] }>
 
 /** A group's label with one of its units as the value. */
-export const groupWish = (group: Site, unit: Site): { readonly value: string; readonly by: Wisher[] } => ({
+const groupWish = (group: Site, unit: Site): { readonly value: string; readonly by: Wisher[] } => ({
   value: unit.name,
   by: [{ site: group, path: "metadata.name" }]
 })
+
+/** The label of a group that holds several of a node's units: its first value stays; of units that come at once, the oldest is the first. */
+export const contestedWish = (
+  group: Site,
+  units: readonly Site[],
+  live: string | undefined
+): Wish<string> | undefined => {
+  const unit = units.find(({ name }) => name === live) ?? units[0]
+  return unit === undefined ? undefined : groupWish(group, unit)
+}
 
 /** What these units give together; oldest first. */
 export const bundle = (givers: readonly Giver[]): Bundle => {

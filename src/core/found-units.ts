@@ -26,7 +26,7 @@ export interface UnwantedUnit {
 }
 
 export interface FoundUnits {
-  /** units to make, or whose selector is to be set right; whole objects for an apply */
+  /** units to make, or whose selector is to be set right (these bear their uid); whole objects for an apply */
   readonly wanted: readonly NodeUnit[]
   /** units whose combination no node has any more, with the group that made them */
   readonly unwanted: readonly { readonly unit: Site; readonly group: Site }[]
@@ -91,11 +91,17 @@ const combinations = (
   return [...found].sort(([a], [b]) => byText(a, b)).map(([, values]) => values)
 }
 
-const foundUnit = (group: Site, name: string, matchLabels: { readonly [key: string]: string }): NodeUnit => ({
+const foundUnit = (
+  group: Site,
+  name: string,
+  matchLabels: { readonly [key: string]: string },
+  before: Site | undefined
+): NodeUnit => ({
   apiVersion: SITE_API,
   kind: "NodeUnit",
   metadata: {
     name,
+    ...(before !== undefined && { uid: before.uid }),
     ownerReferences: [
       {
         apiVersion: SITE_API,
@@ -149,7 +155,7 @@ export const foundUnits = (o: {
       else {
         mine.add(name)
         if (holder === undefined || (!holder.deleting && !selectsSo(holder, matchLabels)))
-          wanted.push(foundUnit(group, name, matchLabels))
+          wanted.push(foundUnit(group, name, matchLabels, holder))
       }
     }
   }

@@ -23,9 +23,9 @@ export interface Gifts {
   readonly cordons: boolean
   /** keys of refused entries: what nodes have there stays as it is */
   readonly spared: { readonly labels: ReadonlySet<string>; readonly annotations: ReadonlySet<string> }
-  /** labels that say `<group>: <unit>`, as SuperEdge wrote them into units: they are the group's */
-  readonly groups: readonly string[]
   readonly refused: readonly SiteRefusal[]
+  /** of labels that say `<group>: <unit>`, as SuperEdge wrote them into units: they are the group's to give */
+  readonly notices: readonly SiteRefusal[]
 }
 
 /** The two spellings of the field, the one that wins last. */
@@ -40,12 +40,12 @@ export const gifts = (unit: Site, holders: ReadonlyMap<string, Site>): Gifts => 
   const labels = entries(unit, "labels", refuse)
   const annotations = entries(unit, "annotations", refuse)
   const spared = { labels: new Set<string>(), annotations: new Set<string>() }
-  const groups: string[] = []
+  const notices: SiteRefusal[] = []
   for (const [key, { value, path }] of labels) {
     const holder = holders.get(key)
     const wrong = holder === undefined ? badLabel(key, value) : undefined
     if (holder !== undefined && isSystems(unit, holder, value)) {
-      if (holder.kind === "NodeGroup") groups.push(key)
+      if (holder.kind === "NodeGroup") notices.push(groupsLabel(unit, holder, path))
     } else if (holder !== undefined) {
       spared.labels.add(key)
       refuse(
@@ -72,8 +72,8 @@ export const gifts = (unit: Site, holders: ReadonlyMap<string, Site>): Gifts => 
     taints: taints(unit, refuse),
     cordons: own(unit.spec, "unschedulable") === true,
     spared,
-    groups,
-    refused
+    refused,
+    notices
   }
 }
 
@@ -83,6 +83,14 @@ type Raw = { readonly value: unknown; readonly path: string }
 /** The unit's own mark, and a group's label with the unit as its value, stand for themselves. */
 const isSystems = (unit: Site, holder: Site, value: unknown): boolean =>
   holder.kind === "NodeGroup" ? value === unit.name : holder === unit && value === MARK
+
+const groupsLabel = (unit: Site, group: Site, path: string): SiteRefusal =>
+  refusal(
+    unit,
+    "GroupsLabel",
+    path,
+    `is NodeGroup ${group.name}'s to give, and goes where the unit leaves that group; remove the entry, which is a label like others once the group is deleted`
+  )
 
 const entries = (unit: Site, field: "labels" | "annotations", refuse: Refuse): Map<string, Raw> => {
   const found = new Map<string, Raw>()

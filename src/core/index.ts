@@ -56,6 +56,16 @@ export type {
   Taint
 } from "./site.ts"
 export { sites, type Sites, type SitesInput } from "./sites.ts"
+export type { FinalizerPatch } from "./finalizer.ts"
+export {
+  type HeldEdit,
+  type Roster,
+  roster,
+  type RosterGroup,
+  type RosterNode,
+  type RosterUnit
+} from "./roster.ts"
+export { type Carried, type CarriedFrom } from "./carried.ts"
 export { mergePatch, type NodePatch } from "./node-patch.ts"
 export { type Leaving, moves, type Moves } from "./moves.ts"
 export { dated } from "./site-status.ts"

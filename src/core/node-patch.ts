@@ -4,7 +4,7 @@
  * What someone else put there stays: a label or annotation that is not ours alone, a taint or a cordon that we did not give. Where it
  * stands in the way of what a unit wants, that is told.
  */
-import { type Bundle, groupWish, type Wish } from "./bundle.ts"
+import { type Bundle, contestedWish, type Wish } from "./bundle.ts"
 import { type Complaints, quoted, refusedWish } from "./complaints.ts"
 import { MANAGER } from "./child.ts"
 import type { JsonObject, ManagedFieldsEntry } from "./kube.ts"
@@ -105,10 +105,13 @@ const ownedBy = (
   labels: readonly Change[],
   annotations: readonly Change[]
 ): Pick<NodePatch, "managedFields"> => {
-  const set = (changes: readonly Change[]): JsonObject =>
-    Object.fromEntries(changes.filter(([, value]) => value !== null).map(([key]) => [`f:${key}`, {}]))
-  const fieldsV1 = { "f:metadata": { "f:labels": set(labels), "f:annotations": set(annotations) } }
-  const nothing = Object.keys({ ...set(labels), ...set(annotations) }).length === 0
+  const set = (place: string, changes: readonly Change[]): JsonObject => {
+    const given = changes.filter(([, value]) => value !== null).map(([key]) => [`f:${key}`, {}] as const)
+    return given.length === 0 ? {} : { [`f:${place}`]: Object.fromEntries(given) }
+  }
+  const owned = { ...set("labels", labels), ...set("annotations", annotations) }
+  const nothing = Object.keys(owned).length === 0
+  const fieldsV1 = { "f:metadata": owned }
   const entry = { manager: MANAGER, operation: "Update", apiVersion: "v1", fieldsType: "FieldsV1", fieldsV1 }
   return nothing ? {} : { managedFields: [entry] }
 }
@@ -125,16 +128,14 @@ const labelsOf = (
   if (contested.size === 0) return labels
   const all = new Map(labels)
   for (const [group, units] of contested) {
-    const live = node.at("labels", group.name)
-    const value = units.find(({ name }) => name === live) ?? units[0]
-    if (value === undefined) continue
-    complainOfTwo(node, group, units, value.name, complaints)
-    all.set(group.name, groupWish(group, value))
+    const wish = contestedWish(group, units, node.at("labels", group.name))
+    if (wish === undefined) continue
+    complainOfTwo(node, group, units, wish.value, complaints)
+    all.set(group.name, wish)
   }
   return all
 }
 
-/** The first value of a group's label stays; of several units that come at once, the oldest is the first. */
 const complainOfTwo = (
   node: SiteNode,
   group: Site,
@@ -174,7 +175,7 @@ const changes = (
         `where the kubelet says ${quoted(live ?? "")}`
       )
     else {
-      const owner = node.others("metadata", place, key).join(", ")
+      const owner = node.others(place, key).join(", ")
       const by = owner === "" ? "" : `, set by ${owner}`
       refusedWish(complaints, node.name, wish, "ValueTaken", `where there is ${quoted(live ?? "")}${by}`)
     }

@@ -22,7 +22,7 @@ export const taintsOf = (
   before: Before,
   complaints: Complaints
 ): Taints => {
-  const live = own(node.spec, "taints")
+  const live = node.taints
   const list: Taint[] = []
   const ours: string[] = []
   const met = new Set<string>()
@@ -68,7 +68,7 @@ interface Cordon {
 
 /** Ours is a cordon that was given, as long as nobody else has set the field since. */
 export const cordonOf = (node: SiteNode, { cordoning }: Bundle, before: Before): Cordon => {
-  const live = own(node.spec, "unschedulable") === true
+  const live = node.unschedulable
   const mine = live && before.cordoned && !isOthers(node)
   if (cordoning.length > 0) return { set: live ? undefined : true, ours: mine || !live }
   return { set: mine ? false : undefined, ours: false }

@@ -4,7 +4,7 @@
 import { before } from "./given.ts"
 import type { Gifts } from "./gifts.ts"
 import type { NodePatch } from "./node-patch.ts"
-import { byText, GIVEN, type Site } from "./site.ts"
+import { GIVEN, type Site } from "./site.ts"
 import type { SiteNode } from "./site-node.ts"
 
 /** A node with what it needs. */
@@ -13,36 +13,15 @@ export interface Patched {
   readonly patch: NodePatch
 }
 
-/** An entry `<group>: <unit>` of a unit's `setNode.labels` that goes with the group's label. */
-export interface Spent {
-  readonly unit: string
-  readonly label: string
-}
-
 export interface Released {
   readonly units: readonly string[]
   readonly groups: readonly string[]
-}
-
-/** The entries that SuperEdge wrote into units for groups that hold them no more; they are to be removed before the group goes. */
-export const spentOf = (
-  given: ReadonlyMap<Site, Gifts>,
-  unitsOf: ReadonlyMap<Site, ReadonlySet<Site>>
-): readonly Spent[] => {
-  const held = new Set<string>()
-  for (const [group, units] of unitsOf) for (const unit of units) held.add(`${group.name} ${unit.name}`)
-  return [...given]
-    .filter(([unit]) => !unit.deleting)
-    .flatMap(([unit, { groups }]) => groups.map((label) => ({ unit: unit.name, label })))
-    .filter(({ unit, label }) => !held.has(`${label} ${unit}`))
-    .sort((a, b) => byText(a.unit, b.unit) || byText(a.label, b.label))
 }
 
 export interface Release {
   readonly units: readonly Site[]
   readonly groups: readonly Site[]
   readonly patches: readonly Patched[]
-  readonly spent: readonly Spent[]
   readonly given: ReadonlyMap<Site, Gifts>
   /** the group that found a unit */
   readonly maker: (unit: Site) => Site | undefined
@@ -68,9 +47,8 @@ export const released = (o: Release): Released => {
 }
 
 /** What deletions wait for: names of units and groups, and what units gave. */
-const busyNames = ({ patches, spent, units, maker }: Release): ReadonlySet<string> => {
+const busyNames = ({ patches, units, maker }: Release): ReadonlySet<string> => {
   const found = new Set(patches.flatMap((each) => takenFrom(each)))
-  for (const { label } of spent) found.add(label)
   for (const unit of units) {
     const group = maker(unit)
     if (group !== undefined) found.add(group.name)
@@ -78,8 +56,8 @@ const busyNames = ({ patches, spent, units, maker }: Release): ReadonlySet<strin
   return found
 }
 
-/** What a patch takes away: keys and values of labels, which units and groups bear as names; and each with its value. */
-const takenFrom = ({ node, patch }: Patched): readonly string[] => {
+/** What a patch takes away, or changes: keys and values of labels, which units and groups bear as names; and each with its value. */
+export const takenFrom = ({ node, patch }: Patched): readonly string[] => {
   const found: string[] = []
   for (const key of Object.keys(patch.labels ?? {})) {
     const value = node.at("labels", key)

@@ -1,17 +1,24 @@
 /**
  * A node, as sites see it: what is on it, what of that is ours, and what is someone else's.
  *
- * A label or annotation is ours where our field manager owns it and nobody else does.
+ * A label or annotation is ours where our field manager owns it and nobody else does. Only what a rule reads is kept of the node, which is
+ * ten times as large.
  */
 import { MANAGER } from "./child.ts"
 import { setOf } from "./fieldset.ts"
-import { isObject } from "./json.ts"
+import { isObject, stableJson } from "./json.ts"
 import { MARK, text } from "./site.ts"
 import { own } from "./value.ts"
 
 type Place = "labels" | "annotations"
 
-const NOTHING: ReadonlySet<string> = new Set()
+/** A field manager with the keys and the fields that it owns. */
+interface Manager {
+  readonly name: string
+  readonly labels: readonly string[]
+  readonly annotations: readonly string[]
+  readonly spec: readonly string[]
+}
 
 export class SiteNode {
   readonly name: string
@@ -20,28 +27,39 @@ export class SiteNode {
   readonly ready: boolean
   readonly labels: unknown
   readonly annotations: unknown
-  readonly spec: unknown
+  readonly taints: unknown
+  readonly unschedulable: boolean
+  /** whether the server keeps owners of what is written to the node */
+  readonly tracked: boolean
   /** keys that our manager owns, and nobody else */
-  readonly ours: Ours
-  readonly #managedFields: readonly unknown[]
+  readonly ours: { readonly labels: ReadonlySet<string>; readonly annotations: ReadonlySet<string> }
+  readonly #managers: readonly Manager[]
 
   constructor(node: unknown) {
     const meta = own(node, "metadata")
+    const spec = own(node, "spec")
+    const entries = own(meta, "managedFields")
     this.name = text(own(meta, "name"))
     this.uid = text(own(meta, "uid"))
     this.resourceVersion = text(own(meta, "resourceVersion"))
     this.labels = own(meta, "labels")
     this.annotations = own(meta, "annotations")
-    this.spec = own(node, "spec")
+    this.taints = own(spec, "taints")
+    this.unschedulable = own(spec, "unschedulable") === true
     this.ready = isReady(own(node, "status"))
-    const entries = own(meta, "managedFields")
-    this.#managedFields = Array.isArray(entries) ? (entries as readonly unknown[]) : []
-    this.ours = ours(this.#managedFields)
+    this.tracked = Array.isArray(entries) && entries.length > 0
+    this.#managers = Array.isArray(entries) ? (entries as readonly unknown[]).flatMap(managerOf) : []
+    this.ours = { labels: this.#sole("labels"), annotations: this.#sole("annotations") }
   }
 
-  /** Whether the server keeps owners of what is written to the node. */
-  get tracked(): boolean {
-    return this.#managedFields.length > 0
+  /** Whether both are one node, and no rule can tell them apart: a heartbeat makes no difference. */
+  isLike(other: SiteNode): boolean {
+    return this === other || this.#text() === other.#text()
+  }
+
+  #text(): string {
+    const { uid, ready, labels, annotations, taints, unschedulable, tracked } = this
+    return stableJson([uid, ready, labels, annotations, taints, unschedulable, tracked, this.#managers])
   }
 
   /** What is on the node under a key. */
@@ -60,48 +78,44 @@ export class SiteNode {
     return [...this.ours.labels].filter((key) => this.at("labels", key) === MARK)
   }
 
-  /** The managers that own a field, ours aside; sorted. */
-  others(...path: readonly string[]): readonly string[] {
-    const found = new Set<string>()
-    for (const entry of this.#managedFields)
-      if (!isOurs(entry) && below(own(entry, "fieldsV1"), path) !== undefined)
-        found.add(text(own(entry, "manager")))
-    return [...found].sort()
+  /** The managers that own a label, an annotation or a field of the spec, ours aside; sorted. */
+  others(place: Place | "spec", key: string): readonly string[] {
+    const theirs = this.#managers.filter((each) => each.name !== MANAGER && each[place].includes(key))
+    return [...new Set(theirs.map(({ name }) => name))].sort()
   }
 
-  /** Whether our manager owns a field, alone or not. */
-  owns(...path: readonly string[]): boolean {
-    return this.#managedFields.some((entry) => isOurs(entry) && below(setOf(entry), path) !== undefined)
+  /** Whether our manager owns it, alone or not. */
+  owns(place: Place | "spec", key: string): boolean {
+    return this.#managers.some((each) => each.name === MANAGER && each[place].includes(key))
+  }
+
+  #sole(place: Place): ReadonlySet<string> {
+    const mine = this.#managers.filter(({ name }) => name === MANAGER)
+    if (mine.length === 0) return NOTHING
+    const theirs = this.#managers.filter(({ name }) => name !== MANAGER)
+    const keys = mine.flatMap((each) => each[place])
+    return new Set(keys.filter((key) => !theirs.some((other) => other[place].includes(key))))
   }
 }
 
-type Ours = { readonly labels: ReadonlySet<string>; readonly annotations: ReadonlySet<string> }
+const NOTHING: ReadonlySet<string> = new Set()
+const NO_KEYS: readonly string[] = []
 
-const ours = (managedFields: readonly unknown[]): Ours => {
-  const mine: unknown[] = []
-  const others: unknown[] = []
-  for (const entry of managedFields)
-    (isOurs(entry) ? mine : others).push(own(own(entry, "fieldsV1"), "f:metadata"))
-  return mine.length === 0
-    ? { labels: NOTHING, annotations: NOTHING }
-    : { labels: sole(mine, others, "f:labels"), annotations: sole(mine, others, "f:annotations") }
+/** An entry of `managedFields`, where it owns anything that a rule asks for. */
+const managerOf = (entry: unknown): readonly Manager[] => {
+  const set = setOf(entry)
+  const meta = own(set, "f:metadata")
+  const labels = keysOf(own(meta, "f:labels"))
+  const annotations = keysOf(own(meta, "f:annotations"))
+  const spec = keysOf(own(set, "f:spec"))
+  if (labels.length + annotations.length + spec.length === 0) return []
+  return [{ name: text(own(entry, "manager")), labels, annotations, spec }]
 }
 
-/** The keys that some of ours have and none of the others. */
-const sole = (mine: readonly unknown[], others: readonly unknown[], place: string): ReadonlySet<string> => {
-  const theirs = others.map((set) => own(set, place)).filter(isObject)
-  const found = new Set<string>()
-  for (const set of mine.map((each) => own(each, place)).filter(isObject))
-    for (const step of Object.keys(set))
-      if (step.startsWith("f:") && !theirs.some((other) => Object.hasOwn(other, step)))
-        found.add(step.slice(2))
-  return found
+const keysOf = (set: unknown): readonly string[] => {
+  if (!isObject(set)) return NO_KEYS
+  return Object.keys(set).flatMap((step) => (step.startsWith("f:") ? [step.slice(2)] : []))
 }
-
-const isOurs = (entry: unknown): boolean => own(entry, "manager") === MANAGER && setOf(entry) !== undefined
-
-const below = (set: unknown, path: readonly string[]): unknown =>
-  path.reduce<unknown>((found, step) => own(found, `f:${step}`), set)
 
 const isReady = (status: unknown): boolean => {
   const conditions = own(status, "conditions")

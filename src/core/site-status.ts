@@ -4,15 +4,18 @@
  * Conditions have no times here: `dated` gives them theirs, so that a time changes only when its status does.
  */
 import { iso } from "./instant.ts"
-import { isObject } from "./json.ts"
+import { hash } from "./hash.ts"
+import { isObject, stableJson } from "./json.ts"
 import type { Condition } from "./kube.ts"
 import {
+  byText,
   naming,
   type NodeGroupStatus,
   type NodeUnitStatus,
   refusal,
   type Site,
-  type SiteRefusal
+  type SiteRefusal,
+  text
 } from "./site.ts"
 import type { SiteNode } from "./site-node.ts"
 import { own } from "./value.ts"
@@ -63,6 +66,16 @@ const unserved = (site: Site, { whole }: Told): Verdict | undefined => {
   return site.deleting ? no("Deleting", "its nodes are cleaned, then it goes") : undefined
 }
 
+/** Characters; the server takes objects of about 1.5 MB. */
+const LIST_LIMIT = 400_000
+
+/** The first names, as many as fit: five thousand nodes may have names of 253 characters. */
+const fitting = (names: readonly string[]): readonly string[] => {
+  let left = LIST_LIMIT
+  const end = names.findIndex((name) => (left -= name.length + 3) < 0)
+  return end === -1 ? names : names.slice(0, end)
+}
+
 /** The status of a unit with these nodes. */
 export const unitStatus = (unit: Site, members: Iterable<SiteNode>, told: Told): NodeUnitStatus => {
   const all = [...members]
@@ -83,8 +96,8 @@ export const unitStatus = (unit: Site, members: Iterable<SiteNode>, told: Told):
     observedGeneration: unit.generation,
     nodes: all.length,
     readyRate,
-    readyNodes,
-    notReadyNodes,
+    readyNodes: fitting(readyNodes),
+    notReadyNodes: fitting(notReadyNodes),
     conditions: conditions(unit, unserved(unit, told) ?? verdict(), told)
   }
 }
@@ -109,6 +122,29 @@ export const groupStatus = (
     conditions: conditions(group, unserved(group, told) ?? verdict, told)
   }
 }
+
+/** A text that is the same for two statuses exactly where they say the same, times and what others write aside. */
+export const siteStatusDigest = (shown: object): string => {
+  const at = (field: string): unknown => own(shown, field)
+  const conditions = (Array.isArray(at("conditions")) ? (at("conditions") as readonly unknown[]) : [])
+    .filter((each) => CONDITIONS.includes(text(own(each, "type"))))
+    .map((each) =>
+      ["type", "status", "reason", "message", "observedGeneration"].map((field) => own(each, field))
+    )
+    .sort((a, b) => byText(text(a[0]), text(b[0])))
+  return hash(stableJson([FIELDS.map(at), conditions]))
+}
+
+const CONDITIONS: readonly string[] = ["Ready", "Degraded"]
+const FIELDS = [
+  "observedGeneration",
+  "nodes",
+  "readyRate",
+  "readyNodes",
+  "notReadyNodes",
+  "nodeUnits",
+  "unitNumber"
+]
 
 /** Fields that are kept and have no effect here. */
 export const idleFields = (site: Site): readonly SiteRefusal[] => {

@@ -56,6 +56,7 @@ export interface NodeUnitStatus {
   readonly nodes?: Maybe<number>
   /** such as `2/3` */
   readonly readyRate?: Maybe<string>
+  /** sorted; the first of them where they are more than 400,000 characters, and so below */
   readonly readyNodes?: Maybe<readonly string[]>
   readonly notReadyNodes?: Maybe<readonly string[]>
   readonly conditions?: Maybe<readonly Condition[]>
@@ -105,6 +106,7 @@ export interface Site {
   readonly labels: unknown
   readonly annotations: unknown
   readonly ownerReferences: unknown
+  readonly finalizers: readonly string[]
   readonly resourceVersion: string
   readonly spec: unknown
 }
@@ -119,6 +121,7 @@ export const site = (kind: Site["kind"], object: unknown): Site => {
   const meta = own(object, "metadata")
   const generation = own(meta, "generation")
   const annotations = own(meta, "annotations")
+  const finalizers = own(meta, "finalizers")
   const said = typeof generation === "number" ? generation : 0
   return {
     kind,
@@ -131,6 +134,9 @@ export const site = (kind: Site["kind"], object: unknown): Site => {
     labels: own(meta, "labels"),
     annotations,
     ownerReferences: own(meta, "ownerReferences"),
+    finalizers: Array.isArray(finalizers)
+      ? (finalizers as readonly unknown[]).filter((each) => typeof each === "string")
+      : [],
     resourceVersion: text(own(meta, "resourceVersion")),
     spec: own(object, "spec")
   }
@@ -155,6 +161,24 @@ export const refusal = (
   path,
   message: `${kind} ${name}: ${path}: ${message}`
 })
+
+/** What tells units and groups apart. */
+export const siteKey = ({ kind, name }: Pick<Site, "kind" | "name">): string => `${kind} ${name}`
+
+/** Refusals by the unit or group that they are of, in their order. */
+export const bySite = (all: readonly SiteRefusal[]): ReadonlyMap<string, readonly SiteRefusal[]> => {
+  const found = new Map<string, SiteRefusal[]>()
+  for (const each of all) {
+    const key =
+      each.unit === undefined
+        ? siteKey({ kind: "NodeGroup", name: each.group ?? "" })
+        : siteKey({ kind: "NodeUnit", name: each.unit })
+    const list = found.get(key)
+    if (list === undefined) found.set(key, [each])
+    else list.push(each)
+  }
+  return found
+}
 
 export interface Names {
   /** the object that a name belongs to, deleted ones included until they are gone */

@@ -6,6 +6,7 @@
  */
 import { type Bundle, bundle, type Giver } from "./bundle.ts"
 import { Complaints } from "./complaints.ts"
+import { type FinalizerPatch, finalizerPatches } from "./finalizer.ts"
 import { makers, type UnwantedUnit } from "./found-units.ts"
 import { gifts, type Gifts } from "./gifts.ts"
 import type { Node } from "./kube.ts"
@@ -15,6 +16,7 @@ import type { Moves } from "./moves.ts"
 import { type NodePatch, nodePatch } from "./node-patch.ts"
 import {
   byAge,
+  bySite,
   byText,
   names,
   type NodeGroup,
@@ -23,10 +25,11 @@ import {
   type NodeUnitStatus,
   type Site,
   site,
+  siteKey,
   type SiteRefusal
 } from "./site.ts"
 import { type Places, placing } from "./places.ts"
-import { type Patched, released, type Released, type Spent, spentOf } from "./release.ts"
+import { type Patched, released, type Released, takenFrom } from "./release.ts"
 import { SiteNode } from "./site-node.ts"
 import { groupStatus, idleFields, type Told, unitStatus } from "./site-status.ts"
 
@@ -36,6 +39,16 @@ export interface SitesInput {
   readonly nodes: readonly Node[]
   /** the share of nodes (0 to 1) that may leave their units at once without being confirmed; absent: all of them */
   readonly maxNodesChanged?: number
+}
+
+/** The same, of objects that were read before. */
+export interface SeenSites {
+  readonly units: readonly Site[]
+  readonly groups: readonly Site[]
+  readonly nodes: readonly SiteNode[]
+  readonly maxNodesChanged: number
+  /** by node: why its patch was not written */
+  readonly unwritten: ReadonlyMap<string, string>
 }
 
 export interface Sites {
@@ -48,14 +61,14 @@ export interface Sites {
   readonly refused: readonly SiteRefusal[]
   /** what owners should know, although nothing is refused */
   readonly notices: readonly SiteRefusal[]
-  /** units to make, or to apply anew: those that groups find, and `unit-node-all` */
+  /** units to make, or to apply anew (these bear their uid): those that groups find, and `unit-node-all` */
   readonly wanted: readonly NodeUnit[]
   /** units that groups found and that are to be deleted */
   readonly unwanted: readonly UnwantedUnit[]
-  /** entries `<group>: <unit>` of `setNode.labels` that go with a group's label, which the unit has no more */
-  readonly spent: readonly Spent[]
   /** those that are being deleted and have nothing on any node any more: their finalizers may go */
   readonly released: Released
+  /** finalizers to write: of those that have ours not yet, and of the released */
+  readonly finalizers: readonly FinalizerPatch[]
   readonly moves: Moves
 }
 
@@ -64,27 +77,55 @@ export interface Sites {
  * but for what stands on the nodes: the first value of a group's label stays while it is one of those that are wanted. Once the patches
  * are written, nothing is wanted any more. Never throws on a stored object, never writes to its arguments.
  */
-export const sites = (input: SitesInput): Sites => {
-  const units = input.units.map((each) => site("NodeUnit", each))
-  const groups = input.groups.map((each) => site("NodeGroup", each))
-  const nodes = new Nodes(input.nodes.map((each) => new SiteNode(each)).filter(({ name }) => name !== ""))
+export const sites = (input: SitesInput): Sites =>
+  sitesOf({
+    units: input.units.map((each) => site("NodeUnit", each)),
+    groups: input.groups.map((each) => site("NodeGroup", each)),
+    nodes: input.nodes.map((each) => new SiteNode(each)),
+    maxNodesChanged: input.maxNodesChanged ?? 1,
+    unwritten: new Map()
+  })
+
+/** As `sites`, of objects that were read before. */
+export const sitesOf = (seen: SeenSites): Sites => survey(seen).sites
+
+/** What `sites` says, and what it is made from. */
+export interface Survey {
+  readonly sites: Sites
+  readonly places: Places
+  /** by unit; of those that are served */
+  readonly gifts: ReadonlyMap<Site, Gifts>
+  /** what the units of a node give it together */
+  readonly bundleOf: (node: SiteNode) => Bundle
+  readonly patches: readonly Patched[]
+}
+
+export const survey = ({ units, groups, maxNodesChanged: share, ...seen }: SeenSites): Survey => {
+  const nodes = new Nodes(seen.nodes.filter(({ name }) => name !== ""))
   const { holders, refused: unserved } = names([...units, ...groups])
   const served = [...holders.values()].sort(byAge)
   const maker = makers(served.filter((each) => !isUnit(each)))
-  const places = placing({ served, holders, maker, nodes, share: input.maxNodesChanged ?? 1 })
+  const places = placing({ served, holders, maker, nodes, share })
   const given = new Map(served.filter(isUnit).map((unit) => [unit, gifts(unit, holders)]))
   const complaints = new Complaints()
-  const patches = patching(places, given, nodes, complaints)
+  const givers = giversByNode(places, given)
+  const bundleOf = bundling(givers)
+  const patches = patching(bundleOf, nodes, complaints)
+  complainOfUnwritten(patches, seen.unwritten, givers, holders, complaints)
   const refused = [
     ...unserved.values(),
     ...places.refused,
     ...[...given].flatMap(([unit, each]) => (unit.deleting ? [] : each.refused)),
     ...complaints.refusals()
   ].sort(byPlace)
-  const notices = [...places.notices, ...served.flatMap(idleFields)].sort(byPlace)
+  const notices = [
+    ...places.notices,
+    ...[...given].flatMap(([unit, each]) => (unit.deleting ? [] : each.notices)),
+    ...served.flatMap(idleFields)
+  ].sort(byPlace)
   const telling = teller(unserved, refused, notices)
-  const spent = spentOf(given, places.unitsOf)
-  return {
+  const free = released({ units, groups, patches, given, maker })
+  const sites: Sites = {
     nodes: patches.map(({ patch }) => patch).sort((a, b) => byText(a.name, b.name)),
     units: units.map((unit) => unitStatus(unit, places.nodesOf.get(unit) ?? [], telling(unit))),
     groups: groups.map((group) => {
@@ -95,10 +136,11 @@ export const sites = (input: SitesInput): Sites => {
     notices,
     wanted: places.wanted,
     unwanted: places.unwanted,
-    spent,
-    released: released({ units, groups, patches, spent, given, maker }),
+    released: free,
+    finalizers: finalizerPatches([...units, ...groups], new Set(served), free),
     moves: places.moves
   }
+  return { sites, places, gifts: given, bundleOf, patches }
 }
 
 const countNodes = (units: Iterable<Site>, { nodesOf }: Places): number => {
@@ -122,45 +164,66 @@ const teller = (
   refused: readonly SiteRefusal[],
   notices: readonly SiteRefusal[]
 ): ((site: Site) => Told) => {
-  const [bad, good] = [byObject(refused), byObject(notices)]
+  const [bad, good] = [bySite(refused), bySite(notices)]
   return (each) => {
     const whole = unserved.get(each)
-    const key = `${each.kind} ${each.name}`
+    const key = siteKey(each)
     if (whole !== undefined) return { whole, refused: [whole], notices: [] }
     return { whole, refused: bad.get(key) ?? [], notices: good.get(key) ?? [] }
   }
 }
 
-const byObject = (all: readonly SiteRefusal[]): ReadonlyMap<string, readonly SiteRefusal[]> => {
-  const found = new Map<string, SiteRefusal[]>()
-  for (const each of all) {
-    const key = each.unit === undefined ? `NodeGroup ${each.group ?? ""}` : `NodeUnit ${each.unit}`
-    const list = found.get(key)
-    if (list === undefined) found.set(key, [each])
-    else list.push(each)
-  }
-  return found
-}
-
-/** What each node needs; nodes in the same units share what these give. */
-const patching = (
-  places: Places,
-  given: ReadonlyMap<Site, Gifts>,
-  nodes: Nodes,
-  complaints: Complaints
-): readonly Patched[] => {
-  const givers = giversByNode(places, given)
+/** What the units of a node give it; nodes in the same units share it. */
+const bundling = (givers: ReadonlyMap<SiteNode, Givers>): Survey["bundleOf"] => {
   const bundles = new Map<string, Bundle>()
-  const ledger = new Ledger()
-  const patched: Patched[] = []
-  for (const node of nodes.all) {
+  return (node) => {
     const { key, list } = givers.get(node) ?? NO_GIVERS
     let made = bundles.get(key)
     if (made === undefined) bundles.set(key, (made = bundle(list)))
-    const patch = nodePatch(node, made, ledger, complaints)
+    return made
+  }
+}
+
+/** What each node needs. */
+const patching = (bundleOf: Survey["bundleOf"], nodes: Nodes, complaints: Complaints): readonly Patched[] => {
+  const ledger = new Ledger()
+  const patched: Patched[] = []
+  for (const node of nodes.all) {
+    const patch = nodePatch(node, bundleOf(node), ledger, complaints)
     if (patch !== undefined) patched.push({ node, patch })
   }
   return patched
+}
+
+/** Patches that the server refused, told to all whose labels, annotations or taints they are about. */
+const complainOfUnwritten = (
+  patches: readonly Patched[],
+  unwritten: ReadonlyMap<string, string>,
+  givers: ReadonlyMap<SiteNode, Givers>,
+  holders: ReadonlyMap<string, Site>,
+  complaints: Complaints
+): void => {
+  if (unwritten.size === 0) return
+  for (const each of patches) {
+    const why = unwritten.get(each.node.name)
+    if (why === undefined) continue
+    const about = new Set((givers.get(each.node) ?? NO_GIVERS).list.map(({ unit }) => unit))
+    for (const name of takenFrom(each)) {
+      const holder = holders.get(name)
+      if (holder !== undefined) about.add(holder)
+    }
+    for (const site of about)
+      complaints.add(
+        {
+          about: site,
+          reason: "NodeNotWritten",
+          path: site.deleting ? "metadata.finalizers" : "spec",
+          says: `what nodes carry could not be written: ${why}`,
+          advice: "it is tried again"
+        },
+        each.node.name
+      )
+  }
 }
 
 interface Givers {

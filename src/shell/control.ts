@@ -14,22 +14,34 @@ import type { Child } from "../core/child.ts"
 import { earliest } from "../core/instant.ts"
 import type { ChildKind } from "../core/schema.ts"
 import { type Grid, GRID_SELECTOR } from "../core/grid.ts"
+import type { Site } from "../core/site.ts"
+import type { Input } from "../core/store.ts"
 import { isWork } from "./act.ts"
 import { Api } from "./api.ts"
 import type { Unread } from "./decode.ts"
 import type { Desk } from "./desk.ts"
 import { gate, type Gate } from "./gate.ts"
 import type { Readiness } from "./health.ts"
-import { CHILDREN, GRIDS, NODE } from "./kinds.ts"
+import { CHILDREN, GRIDS, NODE, SITES } from "./kinds.ts"
 import { type Memory, remember } from "./memory.ts"
 import { type Due, Observed } from "./observed.ts"
+import { GATHER_MS } from "./pace.ts"
 import { prune } from "./prune.ts"
 import { type Queue, queue } from "./queue.ts"
 import { reflect } from "./reflect.ts"
 import { tellUnread } from "./report.ts"
-import { seenChild, type SeenGrid, seenGrid, type SeenNode, seenNode } from "./seen.ts"
+import {
+  seenChild,
+  type SeenGrid,
+  seenGrid,
+  type SeenNode,
+  seenNode,
+  type SeenSite,
+  seenSite
+} from "./seen.ts"
+import { siteLoop } from "./sites.ts"
 import { steady } from "./steady.ts"
-import { count, GATHER_MS, tell } from "./tell.ts"
+import { count, tell } from "./tell.ts"
 import { FORGET_MS, think } from "./think.ts"
 import { work } from "./work.ts"
 
@@ -44,6 +56,10 @@ export interface ControlSettings {
   readonly relistInterval: number
   /** SuperEdge's field manager, whose children are taken over */
   readonly legacyManager: string
+  /** whether units and groups are looked after besides */
+  readonly sites: boolean
+  /** the share of nodes, 0 to 1, that may leave their units at once without being confirmed */
+  readonly maxNodesChanged: number
 }
 
 const counter = Metric.counter("servicegroup_passes_total", {
@@ -87,7 +103,7 @@ const pass = (
     const strangers = [...memory.strangers.values()].map(({ until }) => until)
     const forget = memory.held.size === 0 ? undefined : now + FORGET_MS + 1
     const pruned = memory.pruning?.until
-    return earliest([after.plan.wakeAt, memory.statusDue, memory.statusAgain, pruned, forget, ...strangers])
+    return earliest([after.plan.wakeAt, memory.pace.next, pruned, forget, ...strangers])
   })
 
 /**
@@ -154,23 +170,41 @@ export const control = (
     const scope = yield* Effect.scope
     const api = yield* Api
     // Told beside the reflector, which has more to read.
-    const unreadable = (kind: Grid["kind"], unread: Unread) =>
-      Effect.provideService(tellUnread(kind, unread), Api, api)
+    const unreadable = (stays: string) => (unread: Unread) =>
+      Effect.asVoid(Effect.forkIn(Effect.provideService(tellUnread(unread, stays), Api, api), scope))
     const relistSeconds = settings.relistInterval
+    const readNodes = (inputs: readonly Input<SeenNode>[]): Effect.Effect<void> =>
+      Effect.zipRight(enqueue(observed.readNodes(inputs)), sites?.readNodes(inputs) ?? Effect.void)
+    const { maxNodesChanged, concurrency } = settings
+    const { writing } = desk
+    const takeInNode = (input: Input<SeenNode>): Effect.Effect<void> => readNodes([input])
+    const sites = settings.sites
+      ? yield* siteLoop({ maxNodesChanged, concurrency, writing, takeInNode })
+      : undefined
     const nodes = reflect<SeenNode>({
       kind: NODE,
       relistSeconds,
-      reduce: seenNode,
+      reduce: seenNode(settings.sites),
       known: (key) => observed.knownNode(key),
-      onInputs: (inputs) => enqueue(observed.readNodes(inputs))
+      onInputs: readNodes
     })
+    const placed = (sites === undefined ? [] : (Object.keys(SITES) as Site["kind"][])).map((kind) =>
+      reflect<SeenSite>({
+        kind: SITES[kind],
+        relistSeconds,
+        reduce: seenSite(kind),
+        onUnread: unreadable("nodes stay as they are"),
+        known: (key) => sites?.known(kind, key),
+        onInputs: (inputs) => sites?.readSites(kind, inputs)
+      })
+    )
     const grids = (Object.keys(GRIDS) as Grid["kind"][]).map((kind) =>
       reflect<SeenGrid>({
         kind: GRIDS[kind],
         ...where,
         relistSeconds,
         reduce: seenGrid(kind),
-        onUnread: (unread) => Effect.asVoid(Effect.forkIn(unreadable(kind, unread), scope)),
+        onUnread: unreadable("its children stay as they are"),
         known: (key) => observed.grid(kind, key),
         onInputs: (inputs) => enqueue(observed.readGrids(kind, inputs))
       })
@@ -187,6 +221,7 @@ export const control = (
       })
     )
     // A defect in one of them ends them all, and with them the process.
-    yield* Effect.all([passes.run, nodes, ...grids, ...children], { concurrency: "unbounded", discard: true })
+    const all = [passes.run, nodes, ...grids, ...children, ...placed, sites?.run ?? Effect.never]
+    yield* Effect.all(all, { concurrency: "unbounded", discard: true })
     return yield* Effect.never
   })

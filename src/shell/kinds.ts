@@ -3,6 +3,7 @@
  */
 import type { ChildKind } from "../core/schema.ts"
 import type { Grid } from "../core/grid.ts"
+import type { Site } from "../core/site.ts"
 import type { Kind } from "./api.ts"
 
 /** A kind as the API's paths name it. */
@@ -34,6 +35,11 @@ export const GRIDS: { readonly [K in Grid["kind"]]: Kind } = {
   DeploymentGrid: kind("superedge.io", "v1", "deploymentgrids", "DeploymentGrid"),
   StatefulSetGrid: kind("superedge.io", "v1", "statefulsetgrids", "StatefulSetGrid"),
   ServiceGrid: kind("superedge.io", "v1", "servicegrids", "ServiceGrid")
+}
+
+export const SITES: { readonly [K in Site["kind"]]: Kind } = {
+  NodeUnit: kind("site.superedge.io", "v1alpha2", "nodeunits", "NodeUnit", false),
+  NodeGroup: kind("site.superedge.io", "v1alpha2", "nodegroups", "NodeGroup", false)
 }
 
 export const CHILDREN: { readonly [K in ChildKind]: Kind } = {

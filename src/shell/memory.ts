@@ -7,6 +7,7 @@ import type { Desired } from "../core/desired.ts"
 import type { Grid } from "../core/grid.ts"
 import type { Hold } from "../core/hold.ts"
 import type { Plan } from "../core/plan.ts"
+import { Pace } from "./pace.ts"
 import type { Told } from "./report.ts"
 
 export interface Memory {
@@ -21,14 +22,8 @@ export interface Memory {
   readonly told: Told
   /** what was wanted the last time, good as long as grid and units are the same objects */
   thought: { readonly grid: Grid; readonly units: readonly string[]; readonly desired: Desired } | undefined
-  /** when the status is to be compared and written, in milliseconds */
-  statusDue: number | undefined
-  statusWrittenAt: number
-  /** digest of the status that was written last */
-  statusWritten: string
-  statusFailures: number
-  /** when a status that someone alters is written again, in milliseconds */
-  statusAgain: number | undefined
+  /** of its status */
+  readonly pace: Pace
   /** what was counted for the metric */
   troubles: number
 }
@@ -42,10 +37,6 @@ export const remember = (uid: string): Memory => ({
   strangers: new Map(),
   told: new Map(),
   thought: undefined,
-  statusDue: undefined,
-  statusWrittenAt: 0,
-  statusWritten: "",
-  statusFailures: 0,
-  statusAgain: undefined,
+  pace: new Pace(),
   troubles: 0
 })

@@ -1,14 +1,14 @@
 /**
- * Events about grids, as `kubectl describe` shows them.
+ * Events about grids, units and groups, as `kubectl describe` shows them.
  *
  * Guarantees: one event when a trouble begins, and one more where its message changes; when it comes back, the same Event object counts
- * on (its name is made of grid and reason), so that a failure never leaves hundreds of them. An event that can't
+ * on (its name is made of object and reason), so that a failure never leaves hundreds of them. An event that can't
  * be written is dropped: the conditions say the same. Does not remember across restarts what it told.
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { MANAGER } from "../core/child.ts"
-import { type Grid, GRID_API, type Refusal } from "../core/grid.ts"
+import type { Refusal } from "../core/grid.ts"
 import { hash } from "../core/hash.ts"
 import { iso } from "../core/instant.ts"
 import { byReason } from "../core/status.ts"
@@ -16,11 +16,22 @@ import { Api } from "./api.ts"
 import type { Unread } from "./decode.ts"
 import { EVENT } from "./kinds.ts"
 
-/** What was told of one grid, by reason: the message, and how often it began. */
+/** What an event is about: a grid, a unit or a group. */
+export interface Subject {
+  readonly apiVersion?: string | null | undefined
+  readonly kind: string
+  readonly metadata: {
+    readonly name: string
+    readonly namespace?: string | null | undefined
+    readonly uid?: string | null | undefined
+  }
+}
+
+/** What was told of one object, by reason: the message, and how often it began. */
 export type Told = Map<string, { message: string; count: number; since: string; open: boolean }>
 
 const send = (
-  grid: Grid,
+  { apiVersion, kind, metadata: { name, namespace, uid } }: Subject,
   type: "Normal" | "Warning",
   o: {
     readonly reason: string
@@ -30,20 +41,20 @@ const send = (
     readonly at: string
   }
 ) => {
-  const namespace = grid.metadata.namespace ?? "default"
   const event = {
     apiVersion: "v1",
     kind: "Event",
     metadata: {
-      name: `${grid.metadata.name.slice(0, 200)}.${hash(`${grid.metadata.uid ?? ""}/${o.reason}`)}`,
-      namespace
+      name: `${name.slice(0, 200)}.${hash(`${uid ?? ""}/${o.reason}`)}`,
+      // events about what has no namespace are kept there
+      namespace: namespace ?? "default"
     },
     involvedObject: {
-      apiVersion: GRID_API,
-      kind: grid.kind,
-      namespace,
-      name: grid.metadata.name,
-      uid: grid.metadata.uid ?? ""
+      apiVersion: apiVersion ?? "",
+      kind,
+      ...(typeof namespace === "string" && { namespace }),
+      name,
+      uid: uid ?? ""
     },
     type,
     reason: o.reason,
@@ -63,7 +74,7 @@ const send = (
   )
 }
 
-const begin = (grid: Grid, told: Told, type: "Normal" | "Warning", reason: string, message: string) =>
+const begin = (about: Subject, told: Told, type: "Normal" | "Warning", reason: string, message: string) =>
   Effect.gen(function* () {
     const before = told.get(reason)
     const clock = yield* Clock.currentTimeMillis
@@ -76,36 +87,33 @@ const begin = (grid: Grid, told: Told, type: "Normal" | "Warning", reason: strin
       open: true
     }
     told.set(reason, now)
-    yield* send(grid, type, { reason, at, ...now })
+    yield* send(about, type, { reason, at, ...now })
   })
 
-/** Tells the troubles of a grid that weren't told yet, one event for each reason, and closes those that are over. */
-export const report = (grid: Grid, told: Told, troubles: readonly Refusal[]) =>
+/** Tells the troubles of an object that weren't told yet, one event for each reason, and closes those that are over. */
+export const report = (about: Subject, told: Told, troubles: readonly Refusal[]) =>
   Effect.gen(function* () {
     const reasons = byReason(troubles)
     for (const [reason, each] of told) if (!reasons.has(reason)) each.open = false
-    for (const [reason, message] of reasons) yield* begin(grid, told, "Warning", reason, message)
+    for (const [reason, message] of reasons) yield* begin(about, told, "Warning", reason, message)
   })
 
-/** Tells of a grid that can't be read, and so has no conditions; of nothing that lacks name or uid. */
-export const tellUnread = (kind: Grid["kind"], { key, uid, message }: Unread) => {
+/** Tells of an object that can't be read, and so has no conditions; of nothing that lacks name or uid. `stays`: what is left as it is. */
+export const tellUnread = ({ kind: of, key, uid, message }: Unread, stays: string) => {
   if (key === undefined || uid === undefined) return Effect.void
   const slash = key.indexOf("/")
-  const metadata = { namespace: key.slice(0, slash), name: key.slice(slash + 1), uid }
-  const trouble = `the grid can't be read, and its children stay as they are: ${message}`
-  return begin(
-    { apiVersion: GRID_API, kind, metadata, spec: {} },
-    new Map(),
-    "Warning",
-    "Unreadable",
-    trouble
-  )
+  const about = {
+    apiVersion: `${of.group}/${of.version}`,
+    kind: of.kind,
+    metadata: { ...(slash > 0 && { namespace: key.slice(0, slash) }), name: key.slice(slash + 1), uid }
+  }
+  return begin(about, new Map(), "Warning", "Unreadable", `it can't be read, and ${stays}: ${message}`)
 }
 
 /** Tells that something was done, such as a deletion. */
-export const announce = (grid: Grid, told: Told, reason: string, message: string) =>
+export const announce = (about: Subject, told: Told, reason: string, message: string) =>
   Effect.suspend(() => {
     const before = told.get(reason)
     if (before !== undefined) before.open = false
-    return begin(grid, told, "Normal", reason, message)
+    return begin(about, told, "Normal", reason, message)
   })

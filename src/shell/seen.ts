@@ -6,6 +6,9 @@ import type { ChildKind } from "../core/schema.ts"
 import type { Grid } from "../core/grid.ts"
 import { isObject } from "../core/json.ts"
 import type { StringMap } from "../core/kube.ts"
+import { type Site, site } from "../core/site.ts"
+import { SiteNode } from "../core/site-node.ts"
+import { siteStatusDigest } from "../core/site-status.ts"
 import { statusDigest } from "../core/status.ts"
 import { type Identity, type Malformed, malformed } from "./wire.ts"
 
@@ -14,6 +17,21 @@ export interface SeenNode {
   readonly uid: string
   readonly revision: string
   readonly labels: StringMap
+  /** as sites see it; undefined where nobody looks after sites */
+  readonly site: SiteNode | undefined
+}
+
+/** A unit or a group. */
+export interface SeenSite {
+  readonly key: string
+  readonly uid: string
+  readonly revision: string
+  readonly site: Site
+  /** of the status that stands there now */
+  readonly statusDigest: string
+  readonly observedGeneration: unknown
+  /** those that stand there now */
+  readonly conditions: unknown
 }
 
 export interface SeenGrid {
@@ -31,12 +49,28 @@ const part = (raw: unknown, name: string): { readonly [key: string]: unknown } =
   return isObject(value) ? value : {}
 }
 
-export const seenNode = (raw: unknown, { key, uid, revision }: Identity): SeenNode => ({
-  key,
-  uid,
-  revision,
-  labels: part(part(raw, "metadata"), "labels") as StringMap
-})
+/** A node. `sites`: whether someone looks after sites. */
+export const seenNode =
+  (sites: boolean) =>
+  (raw: unknown, { key, uid, revision }: Identity): SeenNode => ({
+    key,
+    uid,
+    revision,
+    labels: part(part(raw, "metadata"), "labels") as StringMap,
+    site: sites ? new SiteNode(raw) : undefined
+  })
+
+export const seenSite =
+  (kind: Site["kind"]) =>
+  (raw: unknown, { key, uid, revision }: Identity): SeenSite => ({
+    key,
+    uid,
+    revision,
+    site: site(kind, raw),
+    statusDigest: siteStatusDigest(part(raw, "status")),
+    observedGeneration: part(raw, "status")["observedGeneration"],
+    conditions: part(raw, "status")["conditions"]
+  })
 
 /** A grid of the given kind. What isn't an object where one belongs is taken as absent, so that a rule can refuse it by name. */
 export const seenGrid =

@@ -53,6 +53,10 @@ export interface Settings extends Access {
   /** seconds */
   readonly relistInterval: number
   readonly legacyManager: string
+  /** whether units and groups are looked after */
+  readonly sites: boolean
+  /** a share of the nodes, 0 to 1 */
+  readonly maxNodesChanged: number
   /** undefined: off */
   readonly lease: LeaseName | undefined
   /** undefined: off */
@@ -195,6 +199,32 @@ export const legacyManager = setting({
   read: aManager
 })
 
+const aSwitch = (text: string): { readonly value: boolean } | undefined =>
+  text === "on" || text === "off" ? { value: text === "on" } : undefined
+
+const aShare = (text: string): { readonly value: number } | undefined => {
+  const [, digits] = /^(\d{1,3})%$/.exec(text) ?? []
+  const percent = Number(digits ?? Number.NaN)
+  return percent <= 100 ? { value: percent / 100 } : undefined
+}
+
+const sites = setting({
+  flag: "sites",
+  says: "look after NodeUnits and NodeGroups, and what nodes carry because of them",
+  otherwise: "on",
+  accepts: "on, or off where nodes are labelled by hand",
+  read: aSwitch
+})
+
+/** How many nodes may leave their units at once. */
+export const maxNodesChanged = setting({
+  flag: "max-nodes-changed",
+  says: "the share of nodes that an edit may take out of their units at once, though at least one; what is more waits until it is confirmed",
+  otherwise: "20%",
+  accepts: "a percentage from 0% to 100%",
+  read: aShare
+})
+
 const lease = setting({
   flag: "lease",
   says: "the Lease by which one of several replicas leads, while the others stand by",
@@ -231,6 +261,8 @@ export const options: Options.Options<Settings> = Options.all({
   concurrency,
   relistInterval,
   legacyManager,
+  sites,
+  maxNodesChanged,
   lease,
   healthAddress,
   logFormat

@@ -11,25 +11,17 @@ import * as Metric from "effect/Metric"
 import * as Random from "effect/Random"
 import { MANAGER } from "../core/child.ts"
 import { owns } from "../core/plan.ts"
-import { delay } from "../core/retry.ts"
 import { status, statusDigest, troubles } from "../core/status.ts"
 import { Api } from "./api.ts"
 import { type Desk, takeInGrid } from "./desk.ts"
 import { GRIDS } from "./kinds.ts"
 import type { Memory } from "./memory.ts"
+import { EVERY_MS } from "./pace.ts"
 import { gridRef } from "./observed.ts"
 import { report } from "./report.ts"
 import type { SeenGrid } from "./seen.ts"
 import { steady } from "./steady.ts"
 import type { Thought } from "./think.ts"
-
-/** How long a burst of changes is gathered before its status is looked at. */
-export const GATHER_MS = 200
-const EVERY_MS = 1000
-/** A status that the server calls invalid is tried again after this. */
-const INVALID_MS = 60_000
-/** A status that someone alters on its way in is written again after this. */
-const AGAIN_MS = 300_000
 
 const troubled = Metric.gauge("servicegroup_troubles", {
   description: "Refused units, foreign children and failed rollouts, over all grids"
@@ -64,16 +56,11 @@ const write = (
     const answer = yield* Effect.either(desk.writing(apply))
     const now = yield* steady
     if (answer._tag === "Left") {
-      const wait = delay(answer.left, memory.statusFailures++, yield* Random.next)
-      // What the server calls invalid may be well with what is told next: an edit must not wait for minutes.
-      const most = answer.left.reason === "Invalid" ? INVALID_MS : wait
-      memory.statusDue = now + Math.max(EVERY_MS, Math.min(wait, most))
+      memory.pace.failed(answer.left, now, yield* Random.next)
       const told = { grid: gridRef(grid.kind, key), error: answer.left.message }
       return yield* Effect.logWarning("the status was not written").pipe(Effect.annotateLogs(told))
     }
-    memory.statusFailures = 0
-    memory.statusWrittenAt = now
-    memory.statusWritten = digest
+    memory.pace.wrote(digest, now)
     takeInGrid(desk, grid.kind, answer.right)
   })
 }
@@ -82,10 +69,7 @@ const write = (
 export const tell = (desk: Desk, thought: Thought, memory: Memory): Effect.Effect<void, never, Api> =>
   Effect.gen(function* () {
     const now = yield* steady
-    if (memory.statusAgain !== undefined && memory.statusAgain <= now) memory.statusAgain = undefined
-    memory.statusDue ??= Math.max(now + GATHER_MS, memory.statusWrittenAt + EVERY_MS)
-    if (memory.statusDue > now) return
-    memory.statusDue = undefined
+    if (!memory.pace.isDue(now, EVERY_MS)) return
     const { seen, units, plan } = thought
     const { grid } = seen
     const children = new Map([...thought.children].filter(([, child]) => owns(grid, child)))
@@ -102,8 +86,5 @@ export const tell = (desk: Desk, thought: Thought, memory: Memory): Effect.Effec
       offset: desk.offset
     })
     const digest = statusDigest(shown)
-    const altered = digest === memory.statusWritten && now - memory.statusWrittenAt < AGAIN_MS
-    memory.statusAgain =
-      digest !== seen.statusDigest && altered ? memory.statusWrittenAt + AGAIN_MS : undefined
-    if (digest !== seen.statusDigest && !altered) yield* write(desk, seen, memory, shown, digest)
+    if (memory.pace.wants(digest, seen.statusDigest, now)) yield* write(desk, seen, memory, shown, digest)
   })

@@ -1,0 +1,206 @@
+/**
+ * Sites: one pass over all units, groups and nodes looks at the stores, thinks (`sites`), writes, and tells each unit's and group's status.
+ *
+ * Guarantees: one pass at a time; nothing is thought before nodes, units and groups are all listed; what was thought is not written once a
+ * unit or group was edited; a write that fails delays no other; a pass that finds nothing to change sends nothing. Passes take a fifth
+ * of the time at most, however much changes. A status is written once a second at most after an edit, and every 10 s while only nodes come and go.
+ * Does not decide: the core does.
+ */
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import * as Random from "effect/Random"
+import type * as Scope from "effect/Scope"
+import { failed, type Hold, written } from "../core/hold.ts"
+import { earliest } from "../core/instant.ts"
+import type { Site } from "../core/site.ts"
+import { sitesOf, type Sites } from "../core/sites.ts"
+import type { Input } from "../core/store.ts"
+import { Api, type ApiError } from "./api.ts"
+import { each } from "./each.ts"
+import type { Gate } from "./gate.ts"
+import { ObservedSites } from "./observed-sites.ts"
+import { queue, type Queue } from "./queue.ts"
+import { type SeenNode, type SeenSite, seenNode, seenSite } from "./seen.ts"
+import { send, siteWrites, type SiteWrite, writeDigest, writeKey } from "./site-writes.ts"
+import { series } from "./series.ts"
+import { steady } from "./steady.ts"
+import { SiteTeller } from "./tell-sites.ts"
+import { identity, isMalformed } from "./wire.ts"
+
+export interface SiteLoopSettings {
+  /** the share of nodes, 0 to 1, that may leave their units at once without being confirmed */
+  readonly maxNodesChanged: number
+  /** writes in flight at most */
+  readonly concurrency: number
+  readonly writing: Gate
+  /** takes in a node that was written, for all who keep nodes; this loop is told of it too */
+  readonly takeInNode: (input: Input<SeenNode>) => Effect.Effect<void>
+}
+
+/** Reads what reflectors see, and passes over it. */
+export interface SiteLoop {
+  readonly readNodes: (inputs: readonly Input<SeenNode>[]) => Effect.Effect<void>
+  readonly readSites: (kind: Site["kind"], inputs: readonly Input<SeenSite>[]) => Effect.Effect<void>
+  readonly known: (kind: Site["kind"], key: string) => SeenSite | undefined
+  /** never returns */
+  readonly run: Effect.Effect<never>
+}
+
+/** How long what changes together is gathered. */
+const GATHER_MS = 50
+/** After a pass, so many times what it took to think is left to everything else. */
+const REST = 4
+/** Rounds after which somebody who changes nodes back is told of. */
+const ROUNDS = 3
+/** A hold that is over for this long says nothing any more. */
+const FORGET_MS = 120_000
+
+const passes = Metric.counter("servicegroup_site_passes_total", {
+  description: "Passes over units, groups and nodes",
+  incremental: true
+})
+const writes = series(
+  "servicegroup_site_writes_total",
+  "Writes for units, groups and nodes, by what and result",
+  ["write", "result"]
+)
+
+/** The loop over sites; it passes over nothing until all that it reads is listed. */
+export const siteLoop = (settings: SiteLoopSettings): Effect.Effect<SiteLoop, never, Api | Scope.Scope> =>
+  Effect.gen(function* () {
+    const loop = new Loop(settings, yield* Api)
+    const passes: Queue = yield* queue(() => loop.pass)
+    const due = (changed: boolean) =>
+      changed
+        ? Effect.flatMap(steady, (now) => passes.at(ALL, Math.max(now + GATHER_MS, loop.restUntil)))
+        : Effect.void
+    return {
+      readNodes: (inputs) => Effect.suspend(() => due(loop.observed.readNodes(inputs))),
+      readSites: (kind, inputs) => Effect.suspend(() => due(loop.observed.readSites(kind, inputs))),
+      known: (kind, key) => loop.observed.site(kind, key),
+      run: passes.run
+    }
+  })
+
+/** The one key of the queue. */
+const ALL = "sites"
+
+class Loop {
+  readonly observed = new ObservedSites()
+  /** when the next pass may begin */
+  restUntil = 0
+  /** by write */
+  readonly #held = new Map<string, Hold>()
+  readonly #teller: SiteTeller
+  readonly #settings: SiteLoopSettings
+  readonly #api: Api["Type"]
+
+  constructor(settings: SiteLoopSettings, api: Api["Type"]) {
+    this.#settings = settings
+    this.#api = api
+    this.#teller = new SiteTeller(this.observed, settings.writing, api)
+  }
+
+  /** One pass; gives when the next one is wanted, if ever. */
+  get pass(): Effect.Effect<number | undefined> {
+    return Effect.gen(this, function* () {
+      if (!this.observed.synced) return undefined
+      yield* Metric.increment(passes)
+      const began = yield* steady
+      this.#forget(began)
+      const { edition } = this.observed
+      const seen = { NodeUnit: this.observed.sites("NodeUnit"), NodeGroup: this.observed.sites("NodeGroup") }
+      const thought = this.#think(seen)
+      this.restUntil = began + (1 + REST) * ((yield* steady) - began)
+      const due = siteWrites(thought).filter((write) => !this.#waits(write, began))
+      yield* each(due, this.#settings.concurrency, (write) =>
+        Effect.suspend(() => (this.observed.edition === edition ? this.#carryOut(write) : Effect.void))
+      )
+      if (due.length > 0) return Math.max(yield* steady, this.restUntil)
+      yield* this.#teller.tell(seen, thought)
+      const holds = siteWrites(thought).map((write) => this.#held.get(writeKey(write))?.until)
+      return earliest([...holds, this.#teller.next])
+    })
+  }
+
+  #think(seen: { readonly [K in Site["kind"]]: readonly SeenSite[] }): Sites {
+    return sitesOf({
+      units: seen.NodeUnit.map(({ site }) => site),
+      groups: seen.NodeGroup.map(({ site }) => site),
+      nodes: this.observed.nodes(),
+      maxNodesChanged: this.#settings.maxNodesChanged,
+      unwritten: this.#unwritten()
+    })
+  }
+
+  #forget(now: number): void {
+    for (const [key, { until }] of this.#held) if (now - until > FORGET_MS) this.#held.delete(key)
+  }
+
+  /** What owners should know of nodes that could not be written. */
+  #unwritten(): ReadonlyMap<string, string> {
+    const found = new Map<string, string>()
+    for (const [key, { _tag, attempt, failure }] of this.#held) {
+      if (!key.startsWith("Node ")) continue
+      const fresh = failure.reason === "Conflict" || failure.reason === "NotFound"
+      if (_tag === "Failed" ? !fresh || attempt > ROUNDS : attempt > ROUNDS)
+        found.set(key.slice("Node ".length), failure.message)
+    }
+    return found
+  }
+
+  #waits(write: SiteWrite, now: number): boolean {
+    const hold = this.#held.get(writeKey(write))
+    if (hold === undefined || hold.until <= now) return false
+    return hold.failure.reason === "Slow" || hold.wanted === writeDigest(write)
+  }
+
+  #carryOut(write: SiteWrite): Effect.Effect<void> {
+    return Effect.gen(this, function* () {
+      const key = writeKey(write)
+      const answer = yield* Effect.either(this.#settings.writing(send(this.#api, write)))
+      const now = yield* steady
+      writes(write._tag, answer._tag === "Left" ? answer.left.reason : "Written")
+      const before = this.#held.get(key)
+      const wanted = writeDigest(write)
+      if (answer._tag === "Left") {
+        const jitter = yield* Random.next
+        this.#held.set(
+          key,
+          failed(before, { failure: answer.left, wanted, revision: undefined, now, jitter })
+        )
+        return yield* warned(write, answer.left)
+      }
+      this.#held.set(key, written(before, { wanted, revision: "", undone: [], now }))
+      yield* Effect.logDebug("written").pipe(Effect.annotateLogs({ write: key }))
+      yield* this.#takeIn(write, answer.right)
+    })
+  }
+
+  /** Takes in what the server answered, so that the next pass sees it. */
+  #takeIn(write: SiteWrite, answer: unknown): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      if (write._tag === "Deletion") return this.#dropped("NodeUnit", write.name, write.unit.resourceVersion)
+      if (write._tag === "Finalizers" && write.patch.finalizers.length === 0)
+        return this.#dropped(write.patch.kind, write.name, write.patch.resourceVersion)
+      const who = identity(answer)
+      if (isMalformed(who)) return Effect.void
+      if (write._tag === "Node")
+        return this.#settings.takeInNode({ _tag: "Written", item: seenNode(true)(answer, who) })
+      const kind = write._tag === "Unit" ? "NodeUnit" : write.patch.kind
+      this.observed.readSites(kind, [{ _tag: "Written", item: seenSite(kind)(answer, who) }])
+      return Effect.void
+    })
+  }
+
+  #dropped(kind: Site["kind"], name: string, revision: string): Effect.Effect<void> {
+    this.observed.readSites(kind, [{ _tag: "Dropped", key: `/${name}`, revision }])
+    return Effect.void
+  }
+}
+
+/** What someone else changed in between is not worth a word: it is looked at again. */
+const warned = (write: SiteWrite, { reason, message }: ApiError): Effect.Effect<void> => {
+  const log = reason === "Conflict" ? Effect.logDebug("a write failed") : Effect.logWarning("a write failed")
+  return log.pipe(Effect.annotateLogs({ write: writeKey(write), reason, error: message }))
+}
