@@ -33,13 +33,16 @@ describe("manifests", () => {
 describe("walkthrough", () => {
   story("two places, a canary in one of them, a third place that comes and goes", async (stage) => {
     const { kubectl, client } = stage
-    const label = (value: string, nodes: readonly string[]): Promise<string> =>
-      done(kubectl(["label", "node", ...nodes, value]))
     try {
       await done(kubectl(["apply", "-f", example("echo-deployment.yaml")]))
       await grid(stage, "NoUnits", (found) => condition(found, "Ready", "reason") === "NoUnits")
-      await label("location=beijing", ["bj-1", "bj-2", "bj-3"])
-      await label("location=guangzhou", ["gz-1", "gz-2", "gz-3"])
+      await done(kubectl(["apply", "-f", example("sites.yaml")]))
+      await until({ what: "both units with three ready nodes", seconds: 30 }, async () => {
+        const told = await done(kubectl(["get", "nodeunit", "beijing", "guangzhou", "--no-headers"]))
+        if (/^beijing +edge +3\/3 +3 .*\nguangzhou +edge +3\/3 +3 /.test(told)) return true
+        throw new Error(told)
+      })
+      expect(await done(kubectl(["get", "ng", "--no-headers"]))).toMatch(/^location +2 +6 /)
       const ready = await grid(stage, "Ready with two units", (found) => isReady(found, 2))
       expect(Object.keys(at(ready, "status", "states") as object)).toEqual(["beijing", "guangzhou"])
       expect(at(ready, "status", "states", "beijing", "readyReplicas")).toBe(2)
@@ -92,7 +95,8 @@ describe("walkthrough", () => {
       )
       expect(await version(stage, "beijing"), "beijing was not written at all").toBe(before)
     } finally {
-      await kubectl(["label", "node", "bj-1", "bj-2", "bj-3", "gz-1", "gz-2", "gz-3", "location-"])
+      await done(kubectl(["delete", "-f", example("sites.yaml"), "--ignore-not-found", "--wait"]))
+      await done(kubectl(["delete", "nodeunit", "shanghai", "--ignore-not-found", "--wait"]))
       await gone(stage, example("echo-deployment.yaml"))
     }
   })

@@ -68,50 +68,69 @@ describe("demo --once", () => {
   it("tells its steps in order", () => {
     const titles = run.out.split("\n").filter((line) => /^\d+\. /.test(line))
     expect(titles).toEqual([
-      "1. A grid for every place",
-      "2. Nodes are labelled, units appear",
+      "1. Six nodes become two sites",
+      "2. A grid for every place",
       "3. A new version, in one unit only",
       "4. Somebody edits a Deployment by hand",
-      "5. A node joins, in a place that is new",
-      "6. A unit's last node leaves",
-      "7. The nodes lose the cloud",
-      "8. A wrapper dies, and starts with nothing to ask",
-      "9. Meanwhile the cloud goes on",
-      "10. The cloud is back"
+      "5. A node changes its site",
+      "6. A node joins, in a place that is new",
+      "7. A unit's last node leaves",
+      "8. The nodes lose the cloud",
+      "9. A wrapper dies, and starts with nothing to ask",
+      "10. Meanwhile the cloud goes on",
+      "11. The cloud is back"
     ])
   })
 
   it("shows the command for each step", () => {
-    expect(run.out).toContain("$ kubectl label node bj-1 bj-2 bj-3 location=beijing\n")
+    expect(run.out).toContain("$ kubectl apply --server-side -f manifests/examples/sites.yaml\n")
+    expect(run.out).toContain(
+      `$ kubectl patch nodeunit beijing --type merge -p '{"spec":{"nodes":["bj-1","bj-2"]}}'\n`
+    )
     expect(run.out).toContain("$ kubectl apply --server-side -f manifests/examples/echo-canary.yaml\n")
     expect(run.out).toContain("$ kubectl delete node sh-1\n")
   })
 
   it("ends with two units that have different templates and images", () => {
     const state = endOf(run.out)
-    expect(state).toContain("deploymentgrid-demo beijing 3 spec.template 2/2 superedge/echoserver:2.2")
-    expect(state).toContain("deploymentgrid-demo guangzhou 3 next 3/3 superedge/echoserver:2.3")
+    expect(state).toContain("deploymentgrid-demo beijing 2 spec.template 2/2 superedge/echoserver:2.2")
+    expect(state).toContain("deploymentgrid-demo guangzhou 4 next 3/3 superedge/echoserver:2.3")
   })
 
   it("ends with each node's own unit before its kube-proxy", () => {
     const lines = endOf(run.out).filter((line) => /^(?:bj|gz)-\d /.test(line))
-    expect(lines.map((line) => line.replaceAll(/\w+ on (\w+)-\d,?/g, "$1"))).toEqual([
-      ...["bj-1", "bj-2", "bj-3"].map((node) => `${node} beijing 2 in beijing bj bj`),
-      ...["gz-1", "gz-2", "gz-3"].map((node) => `${node} guangzhou 3 in guangzhou gz gz gz`)
+    expect(lines.map((line) => line.replaceAll(/\w+ on [-\w]+,?/g, "pod"))).toEqual([
+      ...["bj-1", "bj-2"].map((node) => `${node} beijing 2 in beijing pod pod`),
+      ...["bj-3", "gz-1", "gz-2", "gz-3"].map((node) => `${node} guangzhou 3 in guangzhou pod pod pod`)
     ])
   })
 
   it("shows the same before every kube-proxy while the cloud is away", () => {
-    const [before, cut, restarted, meanwhile, back] = [5, 7, 8, 9, 10].map((step) => nodesIn(run.out, step))
+    const [before, cut, restarted, meanwhile, back] = [6, 8, 9, 10, 11].map((step) => nodesIn(run.out, step))
     expect(before).toHaveLength(6)
     expect([cut, restarted, meanwhile]).toEqual([before, before, before])
-    expect(back?.slice(0, 3)).toEqual(before?.slice(0, 3))
+    expect(back?.slice(0, 2)).toEqual(before?.slice(0, 2))
     expect(back).not.toEqual(before)
   })
 
-  it("ends without the unit whose last node left", () => {
-    expect(run.out).toContain("shanghai")
-    expect(endOf(run.out).join("\n")).not.toContain("shanghai")
+  it("ends without the Deployment of the unit whose last node left", () => {
+    expect(run.out).toMatch(/deploymentgrid-demo +shanghai/)
+    expect(endOf(run.out).filter((line) => line.includes("shanghai"))).toEqual(["shanghai location 0/0"])
+  })
+
+  it("moves the traffic of the node that changed its site, and no other", () => {
+    const [before, after] = [3, 5].map((step) =>
+      Object.fromEntries(
+        nodesIn(run.out, step).map((line) => {
+          const [node = "", unit = "", ...reaches] = line.trim().split(/ +/)
+          return [node, [unit, reaches.join(" ")]]
+        })
+      )
+    )
+    expect(Object.keys(before ?? {})).toHaveLength(6)
+    expect(after).toEqual({ ...before, "bj-3": before?.["gz-1"] })
+    expect(before?.["bj-3"]).toEqual(before?.["bj-1"])
+    expect(before?.["bj-1"]).not.toEqual(before?.["gz-1"])
   })
 
   it("ends with a Service whose annotation is the grid key", () => {
@@ -202,7 +221,7 @@ describe("demo", () => {
     "ends at %s in the middle of the story",
     async (signal) => {
       const run = demo([])
-      await run.writes("2. Nodes are labelled")
+      await run.writes("2. A grid for")
       const children = [controllerOf(run), ...wrappersOf(run)]
       const ended = await run.signal(signal)
       expect([run.err, ended.code, ended.signal]).toEqual(["", 0, null])
@@ -225,7 +244,7 @@ describe("demo", () => {
 
   it("tells the last words of a wrapper that dies", async () => {
     const run = demo([])
-    await run.writes("2. Nodes are labelled")
+    await run.writes("2. A grid for")
     process.kill(wrappersOf(run)[4] ?? 0, "SIGKILL")
     expect((await run.ended).code).toBe(1)
     expect(run.err).toMatch(/^servicegroup: the wrapper of gz-2 was ended by SIGKILL\n/)
@@ -234,7 +253,7 @@ describe("demo", () => {
 
   it("ends when its reader is gone", async () => {
     const run = demo([])
-    await run.writes("1. A grid")
+    await run.writes("1. Six nodes")
     const controller = controllerOf(run)
     run.process.stdout?.destroy()
     expect([(await run.ended).code, run.err]).toEqual([0, ""])
@@ -291,9 +310,9 @@ describe("what can't be", () => {
       const run = demo(["--once"], {}, idle)
       const ended = await run.ended
       expect(ended.code).toBe(1)
-      expect(run.err).toContain("servicegroup: step 1. A grid for every place: not there after 15s:")
-      expect(run.err).toContain("  DeploymentGrid deploymentgrid-demo has reason absent, not NoUnits")
-      expect(run.err).toContain("  there is no Service servicegrid-demo-svc")
+      expect(run.err).toContain("servicegroup: step 1. Six nodes become two sites: not there after 15s:")
+      expect(run.err).toContain("  NodeGroup location has the units none, not beijing, guangzhou")
+      expect(run.err).toContain("  node bj-1 has location=, not beijing")
       expect(run.err).toContain("its last words:\n  too idle to work")
       expect(isAlive(controllerOf(run))).toBe(false)
     } finally {
@@ -322,9 +341,7 @@ describe("what can't be", () => {
       writeFileSync(join(open, "wrapper.mjs"), OPEN)
       const run = demo(["--once"], {}, open)
       expect((await run.ended).code).toBe(1)
-      expect(run.err).toContain(
-        "servicegroup: step 2. Nodes are labelled, units appear: not there after 15s:"
-      )
+      expect(run.err).toContain("servicegroup: step 2. A grid for every place: not there after 15s:")
       expect(run.err).toMatch(
         / {2}kube-proxy on gz-3 gets \w+ on bj-\d, .*, \w+ on gz-\d; it should be \w+ on gz-\d, \w+ on gz-\d\n/
       )

@@ -67,7 +67,7 @@ export const naiveMember = (unit: NodeUnit, node: Seat): boolean => {
   )
 }
 
-const naiveHolds = (group: NodeGroup, unit: NodeUnit): boolean => {
+export const naiveHolds = (group: NodeGroup, unit: NodeUnit): boolean => {
   if (typeof group.metadata.deletionTimestamp === "string") return false
   const { nodeUnits, selector } = specOf(group)
   const labels = new Map(pairs(unit.metadata.labels))

@@ -5,6 +5,7 @@ import { demoCommand } from "./commands/demo.ts"
 import { explainCommand } from "./commands/explain.ts"
 import { planCommand } from "./commands/plan.ts"
 import { run } from "./commands/run.ts"
+import { sitesCommand } from "./commands/sites.ts"
 import { versionCommand } from "./commands/version.ts"
 import { wrapperCommand } from "./commands/wrapper.ts"
 
@@ -18,6 +19,7 @@ run(
       demoCommand,
       explainCommand,
       planCommand,
+      sitesCommand,
       versionCommand,
       wrapperCommand
     ])

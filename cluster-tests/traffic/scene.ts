@@ -26,6 +26,7 @@ export const SERVICE = "servicegrid-demo-svc"
 /** What stories make besides carries this label. */
 export const MADE = "traffic-story"
 const PODS = "/api/v1/namespaces/default/pods"
+const NODE_UNITS = "/apis/site.superedge.io/v1alpha2/nodeunits"
 /** Of the API server itself. */
 export const ENDPOINTS = "/api/v1/namespaces/default/endpoints/kubernetes"
 
@@ -110,7 +111,7 @@ export class Scene {
       unanswered: new Set([...unanswered, ...before.unanswered, ...after.unanswered])
     })
     this.#units = units
-    await this.#label(units)
+    await this.#place(units)
     await body()
     await this.settled()
     this.#callers.under(ruled(`after: ${what}`, units))
@@ -201,14 +202,15 @@ export class Scene {
       })
     await done(this.plane.kubectl(["delete", "pods", "-l", "appGrid=echo", "--wait"]))
     this.#units = PLACES
-    await this.#label(PLACES)
+    await this.#place(PLACES)
     await this.#walk()
     this.#callers.under(ruled("after mending", PLACES))
     await this.#callers.forget()
   }
 
   async #begin(): Promise<void> {
-    await this.#label(PLACES)
+    await done(this.plane.kubectl(["apply", "-f", join(EXAMPLES, "sites.yaml")]))
+    await this.#place(PLACES)
     await this.#walk()
     await this.#callers.begin(await this.#url(SERVICE), ruled("nothing", PLACES))
   }
@@ -220,15 +222,30 @@ export class Scene {
     await this.settled()
   }
 
-  async #label(units: Units): Promise<void> {
-    for (const node of await this.plane.client.items("/api/v1/nodes")) {
-      const name = String(at(node, "metadata", "name"))
-      const unit = units[name] ?? null
-      if ((at(node, "metadata", "labels", "location") ?? null) === unit) continue
-      await this.plane.client.patch(`/api/v1/nodes/${name}`, "merge", {
-        metadata: { labels: { location: unit } }
-      })
-    }
+  /** Edits the sites so that the nodes are in these units. A node comes to its new unit before it leaves the old one: so it is never in none. */
+  async #place(units: Units): Promise<void> {
+    const sites = await this.plane.client.items(NODE_UNITS)
+    const named = sites
+      .map((site) => String(at(site, "metadata", "name")))
+      .filter((name) => Object.values(PLACES).includes(name))
+    const wanted = (unit: string): readonly string[] => NODES.filter((node) => units[node] === unit)
+    const before = new Map(
+      sites.map((site) => [
+        String(at(site, "metadata", "name")),
+        (at(site, "spec", "nodes") ?? []) as readonly string[]
+      ])
+    )
+    const edit = (unit: string, nodes: readonly string[]): Promise<unknown> =>
+      this.plane.client.patch(`${NODE_UNITS}/${unit}`, "merge", { spec: { nodes } })
+    for (const unit of named)
+      await edit(unit, [...new Set([...(before.get(unit) ?? []), ...wanted(unit)])])
+    for (const unit of named) await edit(unit, wanted(unit))
+    await until({ what: "nodes with the labels of their units", seconds: 30 }, async () => {
+      const nodes = await this.plane.client.items("/api/v1/nodes")
+      return nodes.every(
+        (node) => at(node, "metadata", "labels", "location") === units[String(at(node, "metadata", "name"))]
+      )
+    })
   }
 
   /** Fails while the slices don't say what the pods do. */
@@ -274,7 +291,7 @@ const furnished = async (
   await done(plane.kubectl(["apply", "-f", join(EXAMPLES, "nodes.yaml")]))
   for (const { name, address } of net.nodes.values()) await readied(plane.client, name, address)
   await deployed(plane)
-  await (await controller(plane, ACCOUNT, [])).ready()
+  await (await controller(plane, ACCOUNT, ["--max-nodes-changed", "100%"])).ready()
   const stations = await staffed(plane, [...agents.values()], mode)
   opened.defer(async () => void (await Promise.all(stations.map((each) => each.end()))))
   for (const station of stations) await station.ready()

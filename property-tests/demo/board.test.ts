@@ -9,19 +9,19 @@ describe("board", () => {
   it("has a line for each unit, and one for the Service", () => {
     expect(board(theEnd, 100, plain)).toEqual([
       "GRID                 UNIT       NODES  TEMPLATE       READY  IMAGE",
-      "deploymentgrid-demo  beijing    3      spec.template  2/2    superedge/echoserver:2.2",
-      "deploymentgrid-demo  guangzhou  3      next           3/3    superedge/echoserver:2.3",
+      "deploymentgrid-demo  beijing    2      spec.template  2/2    superedge/echoserver:2.2",
+      "deploymentgrid-demo  guangzhou  4      next           3/3    superedge/echoserver:2.3",
       'Service servicegrid-demo-svc  10.96.0.2  topologyKeys: ["location"]'
     ])
   })
 
   it("shows a unit that has no Deployment yet", () => {
     const [, , line] = board(changed(theEnd, "workloads.1", undefined), 100, plain)
-    expect(line).toBe("deploymentgrid-demo  guangzhou  3      next           -")
+    expect(line).toBe("deploymentgrid-demo  guangzhou  4      next           -")
   })
 
   it("shows a unit that has no node any more", () => {
-    const nodes = theEnd.nodes.slice(0, 3)
+    const nodes = theEnd.nodes.slice(0, 2)
     const [, , line] = board({ ...theEnd, nodes }, 100, plain)
     expect(line).toBe("deploymentgrid-demo  guangzhou  0      next           3/3    superedge/echoserver:2.3")
   })

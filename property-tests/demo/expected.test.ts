@@ -85,13 +85,42 @@ describe("end", () => {
     ...about("Service servicegrid-demo-svc has", "slices.0", [
       ["an endpoint that isn't ready", "endpoints.0.conditions.ready", false, "4 ready endpoints, not 5"]
     ]),
+    ...about("NodeUnit guangzhou has", "nodeUnits.3.status", [
+      [
+        "a node that isn't ready",
+        "readyRate",
+        "3/4",
+        "3/4 nodes ready: bj-3, gz-1, gz-2, gz-3; it should be gz-1, gz-2, gz-3, bj-3"
+      ],
+      [
+        "a node that isn't in its unit",
+        "readyNodes.0",
+        undefined,
+        "4/4 nodes ready: gz-1, gz-2, gz-3; it should be gz-1, gz-2, gz-3, bj-3"
+      ]
+    ]),
+    ...about("NodeUnit beijing has", "nodeUnits", [
+      ["a unit that isn't there", "2", undefined, "- nodes ready: none; it should be bj-1, bj-2"]
+    ]),
+    ...about("NodeGroup location has the units", "nodeGroups.0.status.nodeUnits", [
+      [
+        "a group without one of its units",
+        "2",
+        undefined,
+        "beijing, guangzhou, not beijing, guangzhou, shanghai"
+      ]
+    ]),
+    ...about("node bj-3 has", "nodes.2.metadata.labels", [
+      ["a node without its group's label", "location", "beijing", "location=beijing, not guangzhou"],
+      ["a node without its unit's mark", "guangzhou", undefined, "guangzhou=, not nodeunits.superedge.io"]
+    ]),
     ["wrappers that are cut off", "upstream", "Cut", "the wrappers are cut off"],
-    ["a node that isn't answered", "views.2.got", "no answer", "kube-proxy on bj-3: no answer"],
+    ["a node that isn't answered", "views.1.got", "no answer", "kube-proxy on bj-2: no answer"],
     [
       "a node that is shown nothing",
-      "views.2.got",
+      "views.1.got",
       [],
-      "kube-proxy on bj-3 gets nothing; it should be x1 on bj-1, x2 on bj-2"
+      "kube-proxy on bj-2 gets nothing; it should be x1 on bj-1, x2 on bj-2"
     ]
   ])("names %s", (_, path, value, message) => {
     expect(end(changed(theEnd, path, value))).toContain(message)

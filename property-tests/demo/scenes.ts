@@ -1,12 +1,25 @@
 /** Scenes of the demo, written by hand. */
 import type { DeploymentGrid, ServiceGrid } from "../../src/core/grid.ts"
 import type { Condition, Deployment, Node, Service } from "../../src/core/kube.ts"
+import type { NodeGroup, NodeUnit } from "../../src/core/site.ts"
 import type { Endpoint, EndpointSlice, Pod, Scene, View } from "../../src/commands/demo/scene.ts"
 
 export const OLD = "superedge/echoserver:2.2"
 export const NEW = "superedge/echoserver:2.3"
 
-const node = (name: string, location: string): Node => ({ metadata: { name, labels: { location } } })
+const node = (name: string, location: string): Node => ({
+  metadata: { name, labels: { location, [location]: "nodeunits.superedge.io" } }
+})
+
+const nodeUnit = (name: string, nodes: readonly string[]): NodeUnit => ({
+  metadata: { name },
+  status: {
+    readyRate: `${nodes.length}/${nodes.length}`,
+    readyNodes: nodes,
+    notReadyNodes: [],
+    conditions: [{ type: "Ready", status: "True", reason: "AllNodesReady", message: "they are" }]
+  }
+})
 
 const owner = (kind: string, name: string, uid: string) => [
   { apiVersion: "superedge.io/v1", kind, name, uid, controller: true }
@@ -95,16 +108,28 @@ const inBeijing = [endpoint("bj-1", 1), endpoint("bj-2", 2)]
 const inGuangzhou = [endpoint("gz-1", 3), endpoint("gz-2", 4), endpoint("gz-3", 5)]
 
 const views: readonly View[] = [
-  ...["bj-1", "bj-2", "bj-3"].map((name) => ({ node: name, got: inBeijing })),
-  ...["gz-1", "gz-2", "gz-3"].map((name) => ({ node: name, got: inGuangzhou }))
+  ...["bj-1", "bj-2"].map((name) => ({ node: name, got: inBeijing })),
+  ...["bj-3", "gz-1", "gz-2", "gz-3"].map((name) => ({ node: name, got: inGuangzhou }))
 ]
+
+const location: NodeGroup = {
+  metadata: { name: "location" },
+  status: { nodeUnits: ["beijing", "guangzhou", "shanghai"], unitNumber: 3 }
+}
 
 /** The end of the story as it should be. */
 export const theEnd: Scene = {
   nodes: [
-    ...["bj-1", "bj-2", "bj-3"].map((name) => node(name, "beijing")),
-    ...["gz-1", "gz-2", "gz-3"].map((name) => node(name, "guangzhou"))
+    ...["bj-1", "bj-2"].map((name) => node(name, "beijing")),
+    ...["bj-3", "gz-1", "gz-2", "gz-3"].map((name) => node(name, "guangzhou"))
   ],
+  nodeUnits: [
+    nodeUnit("unit-node-all", ["bj-1", "bj-2", "bj-3", "gz-1", "gz-2", "gz-3"]),
+    nodeUnit("shanghai", []),
+    nodeUnit("beijing", ["bj-1", "bj-2"]),
+    nodeUnit("guangzhou", ["bj-3", "gz-1", "gz-2", "gz-3"])
+  ],
+  nodeGroups: [location],
   grids: [grid],
   serviceGrids: [serviceGrid],
   workloads: [deployment("beijing", 2, OLD), deployment("guangzhou", 3, NEW)],

@@ -77,7 +77,7 @@ export const sites: readonly Mutant[] = [
   },
   {
     name: "a site's group label goes to the older unit at once",
-    file: "src/core/node-patch.ts",
+    file: "src/core/bundle.ts",
     from: "units.find(({ name }) => name === live) ?? units[0]",
     to: "units[0]",
     caughtBy: BOTH
@@ -137,5 +137,19 @@ export const sites: readonly Mutant[] = [
     from: "...(!node.tracked && ownedBy(labels, annotations)),",
     to: "",
     caughtBy: ["node-patch", "sites", "sites-served"]
+  },
+  {
+    name: "a site's roster claims what others gave",
+    file: "src/core/carried.ts",
+    from: 'same ? (isOurs ? "Given" : "Shared")',
+    to: 'same ? (isOurs ? "Given" : "Given")',
+    caughtBy: ["roster"]
+  },
+  {
+    name: "a site's roster counts a node of two units twice",
+    file: "src/core/roster.ts",
+    from: "nodes: members.size,",
+    to: "nodes: held.reduce((sum, unit) => sum + (places.nodesOf.get(unit)?.size ?? 0), 0),",
+    caughtBy: ["roster"]
   }
 ]

@@ -162,7 +162,7 @@ const demo = (asked: Asked) =>
 export const demoCommand = Command.make("demo", { port, once, noColor }, demo).pipe(
   Command.withDescription(
     [
-      "Show it all on this machine: a cluster in this process, the real controller and wrappers beside it, and a story in ten steps.",
+      "Show it all on this machine: a cluster in this process, the real controller and wrappers beside it, and a story in eleven steps.",
       "It needs no cluster, no network and no flag. Afterwards it stays up to look around in, until Ctrl-C.",
       "",
       "Examples:",

@@ -47,7 +47,7 @@ export class Complaints {
   }
 }
 
-/** A value that nobody is given, told to all who want it. `why` goes on from "is not given". */
+/** A value that nobody is given, told to all who want it. `why`: what is said after "is not given". */
 export const refusedWish = (
   complaints: Complaints,
   node: string,

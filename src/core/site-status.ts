@@ -135,6 +135,10 @@ export const siteStatusDigest = (shown: object): string => {
   return hash(stableJson([FIELDS.map(at), conditions]))
 }
 
+/** What of a status changes as nodes and units come and go, and not with the readiness of nodes. */
+export const outlineOf = (shown: object): string =>
+  JSON.stringify(["nodes", "unitNumber"].map((field) => own(shown, field)))
+
 const CONDITIONS: readonly string[] = ["Ready", "Degraded"]
 const FIELDS = [
   "observedGeneration",

@@ -14,6 +14,7 @@ import { Refusal } from "./status.ts"
 import * as Store from "./store.ts"
 import { problems as typedProblems } from "./declared.ts"
 import { shown } from "./fieldset.ts"
+import { inVersion } from "./versions.ts"
 import { answer, create, replace, type Call, type Outcome } from "./writes.ts"
 
 /** POST: a new object. */
@@ -224,9 +225,11 @@ const shownManager = (manager: Managers.Manager): string => {
   return manager.operation === "Update" ? `${part} using ${manager.apiVersion}` : part
 }
 
-const existingOf = (call: Call): Obj | undefined =>
-  Store.find(call.cluster, Store.keyOfResource(call.strategy.resource), call.namespace, call.name) as
-    Obj | undefined
+const existingOf = (call: Call): Obj | undefined => {
+  const { resource } = call.strategy
+  const found = Store.find(call.cluster, Store.keyOfResource(resource), call.namespace, call.name)
+  return found === undefined ? undefined : (inVersion(resource, found) as unknown as Obj)
+}
 
 const readBody = (call: Call, body: unknown, strictness: Strictness): readonly [Obj, readonly string[]] => {
   const { strategy } = call

@@ -3,7 +3,7 @@
  *
  * Its answers are compared with those of a real server, recorded ones and request by request. The whole list of what
  * isn't, or what the generators of cluster-tests/compare leave out, and is given as its sources say or not at all:
- * 1. a key that stands twice in JSON, versions of a custom kind beyond their name, dual-stack Services, slices made of Endpoints
+ * 1. a key that stands twice in JSON, versions of a custom kind that a webhook converts, dual-stack Services, slices made of Endpoints
  *    that a user wrote, who owns the fields of an Event written through events.k8s.io;
  * 2. rules of pod specs beyond names, images, ports, environment, mounts, probes, resources; most warnings of volumes;
  * 3. rules of a CustomResourceDefinition beyond its name and the types of its fields, integer arithmetic in CEL;
@@ -38,6 +38,7 @@ import { Refusal } from "./status.ts"
 import * as Store from "./store.ts"
 import { strategyOf } from "./strategy.ts"
 import { targetOf, type Target } from "./verbs.ts"
+import { inVersion } from "./versions.ts"
 import { deprecated } from "./warnings.ts"
 import { gone, replace, type Call, type Outcome } from "./writes.ts"
 
@@ -179,7 +180,7 @@ const existing = (cluster: Cluster, { resource, target }: Aim): Obj => {
   const name = target.name ?? ""
   const found = Store.find(cluster, Store.keyOfResource(resource), target.namespace, name)
   if (!found) throw new Refusal(Status.notFound(resource, name))
-  return found as unknown as Obj
+  return inVersion(resource, found) as unknown as Obj
 }
 
 const callOf = (

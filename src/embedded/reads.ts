@@ -11,6 +11,7 @@ import { Refusal } from "./status.ts"
 import * as Store from "./store.ts"
 import { strategyOf } from "./strategy.ts"
 import { isSet } from "./verbs.ts"
+import { inVersion } from "./versions.ts"
 
 /** Which objects of a resource a request is about. */
 interface Scope {
@@ -81,7 +82,7 @@ export const list = (cluster: Cluster, scope: Scope): Response => {
       break
     }
     if (!accepts(object)) continue
-    items.push(resource.custom ? object : withoutKind(object))
+    items.push(resource.custom ? inVersion(resource, object) : withoutKind(object))
   }
   const metadata = {
     ...(resource.custom ? { continue: "" } : {}),
@@ -203,7 +204,7 @@ export const watch = (cluster: Cluster, scope: Scope): Watch => {
   const accepts = filterOf(scope, () => checkInitial(query))
   const asked = query["resourceVersion"] ?? ""
   const revision = revisionOf(asked, Status.internal)
-  const told = lineOf(Store.keyOfResource(resource), accepts)
+  const told = lineOf(resource, accepts)
   const from = wanted || revision === 0 ? cluster.revision : revision
   const seconds = Number(query["timeoutSeconds"] ?? 0)
   return {
@@ -236,19 +237,25 @@ const checkInitial = (query: Request["query"]): void => {
 
 type Told = (change: Change) => WatchLine | undefined
 
-const lineOf =
-  (key: string, accepts: Accepts): Told =>
-  (change) => {
+const lineOf = (resource: Resource, accepts: Accepts): Told => {
+  const key = Store.keyOfResource(resource)
+  return (change) => {
     if (change.resource !== key) return undefined
     const before = change.before !== undefined && accepts(change.before)
     const after = change.type !== "DELETED" && accepts(change.object)
-    if (before && after) return { type: "MODIFIED", object: change.object }
-    if (after) return { type: "ADDED", object: change.object }
+    const object = inVersion(resource, change.object)
+    if (before && after) return { type: "MODIFIED", object }
+    if (after) return { type: "ADDED", object }
     if (!before) return undefined
-    if (change.type === "DELETED") return { type: "DELETED", object: change.object }
-    const last = withAt(change.before, ["metadata", "resourceVersion"], String(change.revision))
+    if (change.type === "DELETED") return { type: "DELETED", object }
+    const last = withAt(
+      inVersion(resource, change.before),
+      ["metadata", "resourceVersion"],
+      String(change.revision)
+    )
     return { type: "DELETED", object: last }
   }
+}
 
 const initialLines = (
   cluster: Cluster,
@@ -270,7 +277,7 @@ const initialLines = (
       prefix
     )) {
       if (prefix !== "" && !key.startsWith(prefix)) break
-      if (accepts(object)) lines.push({ type: "ADDED", object })
+      if (accepts(object)) lines.push({ type: "ADDED", object: inVersion(resource, object) })
     }
     if (wanted && isSet(query, "allowWatchBookmarks"))
       lines.push(bookmarkOf(resource, cluster.revision, true))

@@ -107,13 +107,16 @@ export interface ApiService {
     patch: unknown,
     o: { readonly manager: string; readonly subresource?: "status" }
   ) => Effect.Effect<unknown, ApiError>
-  /** Deletes only the object of this uid (and revision, where given); its dependents follow in the background. */
+  /**
+   * Deletes only the object of this uid (and revision, where given); its dependents follow in the background. Gives the object where
+   * finalizers keep it, else a Status.
+   */
   readonly remove: (
     kind: Kind,
     namespace: string,
     name: string,
     o: { readonly uid: string; readonly resourceVersion?: string }
-  ) => Effect.Effect<void, ApiError>
+  ) => Effect.Effect<unknown, ApiError>
 }
 
 export class Api extends Context.Tag("Api")<Api, ApiService>() {}
@@ -228,7 +231,7 @@ export const api = (connection: Connection, patience = PATIENCE_MS): Effect.Effe
           propagationPolicy: "Background",
           preconditions
         }
-        return Effect.asVoid(ask(writing("DELETE", "remove", kind, namespace, name, {}, options), parsed))
+        return ask(writing("DELETE", "remove", kind, namespace, name, {}, options), parsed)
       }
     }
   })

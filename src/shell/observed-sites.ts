@@ -27,7 +27,7 @@ export class ObservedSites {
   }
   #edition = 0
 
-  /** Goes up with every edit of a unit or group, so that what was thought before is known to be old. */
+  /** Goes up with every edit of a unit or group by someone else, so that what was thought before is known to be old. */
   get edition(): number {
     return this.#edition
   }
@@ -58,6 +58,11 @@ export class ObservedSites {
         (change) => !alike(change.before?.site, change._tag === "Put" ? change.after.site : undefined)
       )
     )
+  }
+
+  /** Takes in what became of a write of ours, which is no edit. */
+  takeIn(kind: Site["kind"], input: Store.Input<SeenSite>): void {
+    this.#sites[kind] = Store.step(this.#sites[kind], input).store
   }
 
   /** Takes in units or groups; gives whether anything changed. */

@@ -23,7 +23,7 @@ export class Pace {
   #due: number | undefined
   /** not to be written before, since the server said no */
   #notBefore = 0
-  #writtenAt = 0
+  #writtenAt = Number.NEGATIVE_INFINITY
   /** digest of the status that was written last */
   #written = ""
   #failures = 0
@@ -63,6 +63,8 @@ export class Pace {
   /** `jitter` is in [0, 1). */
   failed(failure: Failure, now: number, jitter: number): void {
     const wait = delay(failure, this.#failures++, jitter)
+    // It may have been written nevertheless: then what was written before says nothing any more.
+    this.#written = ""
     // What the server calls invalid may be well with what is told next: an edit must not wait for minutes.
     const most = failure.reason === "Invalid" ? INVALID_MS : wait
     this.#notBefore = now + Math.max(EVERY_MS, Math.min(wait, most))

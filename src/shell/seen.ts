@@ -8,7 +8,7 @@ import { isObject } from "../core/json.ts"
 import type { StringMap } from "../core/kube.ts"
 import { type Site, site } from "../core/site.ts"
 import { SiteNode } from "../core/site-node.ts"
-import { siteStatusDigest } from "../core/site-status.ts"
+import { outlineOf, siteStatusDigest } from "../core/site-status.ts"
 import { statusDigest } from "../core/status.ts"
 import { type Identity, type Malformed, malformed } from "./wire.ts"
 
@@ -29,7 +29,8 @@ export interface SeenSite {
   readonly site: Site
   /** of the status that stands there now */
   readonly statusDigest: string
-  readonly observedGeneration: unknown
+  /** what of that status is told soon */
+  readonly outline: string
   /** those that stand there now */
   readonly conditions: unknown
 }
@@ -68,7 +69,7 @@ export const seenSite =
     revision,
     site: site(kind, raw),
     statusDigest: siteStatusDigest(part(raw, "status")),
-    observedGeneration: part(raw, "status")["observedGeneration"],
+    outline: outlineOf(part(raw, "status")),
     conditions: part(raw, "status")["conditions"]
   })
 

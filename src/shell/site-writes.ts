@@ -21,13 +21,20 @@ export type SiteWrite =
   | { readonly _tag: "Unit"; readonly name: string; readonly unit: NodeUnit }
   | { readonly _tag: "Deletion"; readonly name: string; readonly unit: Sites["unwanted"][number] }
 
-/** All that is to be written, finalizers before what they are for. */
+/** All that is to be written, units and groups before nodes. */
 export const siteWrites = ({ finalizers, wanted, nodes, unwanted }: Sites): readonly SiteWrite[] => [
   ...finalizers.map((patch): SiteWrite => ({ _tag: "Finalizers", name: patch.name, patch })),
   ...wanted.map((unit): SiteWrite => ({ _tag: "Unit", name: unit.metadata.name, unit })),
   ...nodes.map((patch): SiteWrite => ({ _tag: "Node", name: patch.name, patch })),
   ...unwanted.map((unit): SiteWrite => ({ _tag: "Deletion", name: unit.name, unit }))
 ]
+
+/** Whether it may change what nodes are to carry: only once it is done, what they want is known. */
+export const comesFirst = ({ _tag }: SiteWrite): boolean => _tag === "Finalizers" || _tag === "Unit"
+
+/** The revision that it is made for; undefined where there is no object yet. */
+export const revisionOf = (write: SiteWrite): string | undefined =>
+  write._tag === "Unit" ? undefined : bodyOf(write).resourceVersion
 
 /** What tells writes apart. */
 export const writeKey = (write: SiteWrite): string =>
@@ -45,7 +52,7 @@ export const writeDigest = (write: SiteWrite): string => {
 const bodyOf = (write: Exclude<SiteWrite, { _tag: "Unit" }>) =>
   write._tag === "Deletion" ? write.unit : write.patch
 
-/** Sends one; gives what the server answered, which is nothing for a deletion. */
+/** Sends one; gives what the server answered. */
 export const send = (api: ApiService, write: SiteWrite): Effect.Effect<unknown, ApiError> => {
   switch (write._tag) {
     case "Node":

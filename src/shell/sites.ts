@@ -2,8 +2,9 @@
  * Sites: one pass over all units, groups and nodes looks at the stores, thinks (`sites`), writes, and tells each unit's and group's status.
  *
  * Guarantees: one pass at a time; nothing is thought before nodes, units and groups are all listed; what was thought is not written once a
- * unit or group was edited; a write that fails delays no other; a pass that finds nothing to change sends nothing. Passes take a fifth
- * of the time at most, however much changes. A status is written once a second at most after an edit, and every 10 s while only nodes come and go.
+ * unit or group was edited; a write that fails delays no other; a pass that finds nothing to change sends nothing. Units are made before nodes
+ * are written, so that a node that brings a unit about is written once. Passes take a fifth of the time at most, however much changes. A status
+ * is written once a second at most after an edit, and every 10 s while only the readiness of nodes changes.
  * Does not decide: the core does.
  */
 import * as Effect from "effect/Effect"
@@ -11,6 +12,7 @@ import * as Metric from "effect/Metric"
 import * as Random from "effect/Random"
 import type * as Scope from "effect/Scope"
 import { failed, type Hold, written } from "../core/hold.ts"
+import type { FailureReason } from "../core/retry.ts"
 import { earliest } from "../core/instant.ts"
 import type { Site } from "../core/site.ts"
 import { sitesOf, type Sites } from "../core/sites.ts"
@@ -21,7 +23,15 @@ import type { Gate } from "./gate.ts"
 import { ObservedSites } from "./observed-sites.ts"
 import { queue, type Queue } from "./queue.ts"
 import { type SeenNode, type SeenSite, seenNode, seenSite } from "./seen.ts"
-import { send, siteWrites, type SiteWrite, writeDigest, writeKey } from "./site-writes.ts"
+import {
+  comesFirst,
+  revisionOf,
+  send,
+  siteWrites,
+  type SiteWrite,
+  writeDigest,
+  writeKey
+} from "./site-writes.ts"
 import { series } from "./series.ts"
 import { steady } from "./steady.ts"
 import { SiteTeller } from "./tell-sites.ts"
@@ -50,8 +60,10 @@ export interface SiteLoop {
 const GATHER_MS = 50
 /** After a pass, so many times what it took to think is left to everything else. */
 const REST = 4
-/** Rounds after which somebody who changes nodes back is told of. */
+/** Rounds after which somebody who changes nodes back, or a server in trouble, is told of. */
 const ROUNDS = 3
+/** What only somebody's edit ends: told at once. */
+const LASTING: ReadonlySet<FailureReason> = new Set(["Forbidden", "Invalid"])
 /** A hold that is over for this long says nothing any more. */
 const FORGET_MS = 120_000
 
@@ -112,13 +124,17 @@ class Loop {
       const seen = { NodeUnit: this.observed.sites("NodeUnit"), NodeGroup: this.observed.sites("NodeGroup") }
       const thought = this.#think(seen)
       this.restUntil = began + (1 + REST) * ((yield* steady) - began)
-      const due = siteWrites(thought).filter((write) => !this.#waits(write, began))
-      yield* each(due, this.#settings.concurrency, (write) =>
-        Effect.suspend(() => (this.observed.edition === edition ? this.#carryOut(write) : Effect.void))
+      const all = siteWrites(thought)
+      const due = all.filter((write) => !this.#waits(write, began))
+      const first = due.filter(comesFirst)
+      yield* each(first.length > 0 ? first : due, this.#settings.concurrency, (write) =>
+        this.#settings.writing(
+          Effect.suspend(() => (this.observed.edition === edition ? this.#carryOut(write) : Effect.void))
+        )
       )
       if (due.length > 0) return Math.max(yield* steady, this.restUntil)
-      yield* this.#teller.tell(seen, thought)
-      const holds = siteWrites(thought).map((write) => this.#held.get(writeKey(write))?.until)
+      yield* this.#teller.tell(seen, thought, edition)
+      const holds = all.map((write) => this.#held.get(writeKey(write))?.until)
       return earliest([...holds, this.#teller.next])
     })
   }
@@ -142,23 +158,25 @@ class Loop {
     const found = new Map<string, string>()
     for (const [key, { _tag, attempt, failure }] of this.#held) {
       if (!key.startsWith("Node ")) continue
-      const fresh = failure.reason === "Conflict" || failure.reason === "NotFound"
-      if (_tag === "Failed" ? !fresh || attempt > ROUNDS : attempt > ROUNDS)
-        found.set(key.slice("Node ".length), failure.message)
+      const lasting = _tag === "Failed" && LASTING.has(failure.reason)
+      if (lasting || attempt > ROUNDS) found.set(key.slice("Node ".length), failure.message)
     }
     return found
   }
 
+  /** What the server calls invalid waits until what is wanted or what is observed changes, all else until what is wanted does. */
   #waits(write: SiteWrite, now: number): boolean {
     const hold = this.#held.get(writeKey(write))
     if (hold === undefined || hold.until <= now) return false
-    return hold.failure.reason === "Slow" || hold.wanted === writeDigest(write)
+    if (hold.failure.reason === "Slow") return true
+    if (hold.failure.reason === "Invalid" && hold.revision !== revisionOf(write)) return false
+    return hold.wanted === writeDigest(write)
   }
 
   #carryOut(write: SiteWrite): Effect.Effect<void> {
     return Effect.gen(this, function* () {
       const key = writeKey(write)
-      const answer = yield* Effect.either(this.#settings.writing(send(this.#api, write)))
+      const answer = yield* Effect.either(send(this.#api, write))
       const now = yield* steady
       writes(write._tag, answer._tag === "Left" ? answer.left.reason : "Written")
       const before = this.#held.get(key)
@@ -167,7 +185,7 @@ class Loop {
         const jitter = yield* Random.next
         this.#held.set(
           key,
-          failed(before, { failure: answer.left, wanted, revision: undefined, now, jitter })
+          failed(before, { failure: answer.left, wanted, revision: revisionOf(write), now, jitter })
         )
         return yield* warned(write, answer.left)
       }
@@ -180,24 +198,26 @@ class Loop {
   /** Takes in what the server answered, so that the next pass sees it. */
   #takeIn(write: SiteWrite, answer: unknown): Effect.Effect<void> {
     return Effect.suspend(() => {
-      if (write._tag === "Deletion") return this.#dropped("NodeUnit", write.name, write.unit.resourceVersion)
-      if (write._tag === "Finalizers" && write.patch.finalizers.length === 0)
-        return this.#dropped(write.patch.kind, write.name, write.patch.resourceVersion)
       const who = identity(answer)
-      if (isMalformed(who)) return Effect.void
       if (write._tag === "Node")
-        return this.#settings.takeInNode({ _tag: "Written", item: seenNode(true)(answer, who) })
-      const kind = write._tag === "Unit" ? "NodeUnit" : write.patch.kind
-      this.observed.readSites(kind, [{ _tag: "Written", item: seenSite(kind)(answer, who) }])
+        return isMalformed(who)
+          ? Effect.void
+          : this.#settings.takeInNode({ _tag: "Written", item: seenNode(true)(answer, who) })
+      const kind = write._tag === "Finalizers" ? write.patch.kind : "NodeUnit"
+      const item = isMalformed(who) ? undefined : seenSite(kind)(answer, who)
+      const revision = revisionOf(write)
+      // Who lets go of the last finalizer, or deletes what has none, is answered by what was there, or by a Status.
+      const gone = write._tag !== "Unit" && (item === undefined || isLoose(item.site))
+      if (gone && revision !== undefined)
+        this.observed.takeIn(kind, { _tag: "Dropped", key: `/${write.name}`, revision })
+      else if (item !== undefined) this.observed.takeIn(kind, { _tag: "Written", item })
       return Effect.void
     })
   }
-
-  #dropped(kind: Site["kind"], name: string, revision: string): Effect.Effect<void> {
-    this.observed.readSites(kind, [{ _tag: "Dropped", key: `/${name}`, revision }])
-    return Effect.void
-  }
 }
+
+/** Whether nothing keeps what is being deleted. */
+const isLoose = ({ deleting, finalizers }: Site): boolean => deleting && finalizers.length === 0
 
 /** What someone else changed in between is not worth a word: it is looked at again. */
 const warned = (write: SiteWrite, { reason, message }: ApiError): Effect.Effect<void> => {

@@ -19,7 +19,7 @@ import {
   siteKey,
   type SiteRefusal
 } from "../core/site.ts"
-import { dated, siteStatusDigest } from "../core/site-status.ts"
+import { dated, outlineOf, siteStatusDigest } from "../core/site-status.ts"
 import type { Sites } from "../core/sites.ts"
 import { Api } from "./api.ts"
 import { each } from "./each.ts"
@@ -38,9 +38,11 @@ type Status = NodeUnitStatus | NodeGroupStatus
 interface Memory {
   readonly pace: Pace
   readonly told: Told
+  /** that of units and groups when the status was right the last time */
+  edition: number | undefined
 }
 
-/** Between two writes of a status while nothing but nodes changes. */
+/** Between two writes of a status while nothing but the readiness of nodes changes. */
 const CALM_MS = 10_000
 /** So many are told at a time; the gate bounds the writes. */
 const AT_ONCE = 16
@@ -67,30 +69,41 @@ export class SiteTeller {
     return earliest([...this.#memories.values()].map(({ pace }) => pace.next))
   }
 
-  /** Tells all that changed. `seen`: those that `sites` was made from, in the same order. */
-  tell(seen: Seen, sites: Sites): Effect.Effect<void> {
+  /** Tells all that changed. `seen`: those that `sites` was made from, in the same order; `edition`: theirs. */
+  tell(seen: Seen, sites: Sites, edition: number): Effect.Effect<void> {
     return Effect.gen(this, function* () {
       yield* Metric.set(troubled, sites.refused.length)
       const troubles = bySite(sites.refused)
       const all = [...paired(seen.NodeUnit, sites.units), ...paired(seen.NodeGroup, sites.groups)]
       this.#memories = new Map(all.map(([{ uid }]) => [uid, this.#memories.get(uid) ?? fresh()]))
       yield* each(all, AT_ONCE, ([site, status]) =>
-        this.#one(site, status, troubles.get(siteKey(site.site)) ?? [])
+        this.#one(site, status, troubles.get(siteKey(site.site)) ?? [], edition)
       )
     })
   }
 
-  #one(seen: SeenSite, status: Status, troubles: readonly SiteRefusal[]): Effect.Effect<void> {
+  #one(
+    seen: SeenSite,
+    status: Status,
+    troubles: readonly SiteRefusal[],
+    edition: number
+  ): Effect.Effect<void> {
     return Effect.gen(this, function* () {
-      const { pace, told } = this.#memories.get(seen.uid) ?? fresh()
+      const memory = this.#memories.get(seen.uid) ?? fresh()
+      const { pace, told } = memory
       const now = yield* steady
       const digest = siteStatusDigest(status)
-      const edited = status.observedGeneration !== seen.observedGeneration
-      if (digest === seen.statusDigest) pace.rest()
-      else if (!pace.isDue(now, edited ? EVERY_MS : CALM_MS)) return
+      if (digest === seen.statusDigest) {
+        pace.rest()
+        memory.edition = edition
+      } else {
+        const calm = memory.edition === edition && outlineOf(status) === seen.outline
+        if (!pace.isDue(now, calm ? CALM_MS : EVERY_MS)) return
+      }
       if (troubles.length > 0 || told.size > 0)
         yield* Effect.provideService(report(aboutOf(seen.site), told, troubles), Api, this.#api)
-      if (pace.wants(digest, seen.statusDigest, now)) yield* this.#write(seen, status, digest, pace)
+      if (!pace.wants(digest, seen.statusDigest, now)) return
+      if (yield* this.#write(seen, status, digest, pace)) memory.edition = edition
     })
   }
 
@@ -99,7 +112,7 @@ export class SiteTeller {
     status: Status,
     digest: string,
     pace: Pace
-  ): Effect.Effect<void> {
+  ): Effect.Effect<boolean> {
     return Effect.gen(this, function* () {
       const { kind, name } = site
       const shown = {
@@ -121,17 +134,19 @@ export class SiteTeller {
       if (answer._tag === "Left") {
         pace.failed(answer.left, now, yield* Random.next)
         const about = { [kind]: name, error: answer.left.message }
-        return yield* Effect.logWarning("the status was not written").pipe(Effect.annotateLogs(about))
+        yield* Effect.logWarning("the status was not written").pipe(Effect.annotateLogs(about))
+        return false
       }
       pace.wrote(digest, now)
       const who = identity(answer.right)
       if (!isMalformed(who))
-        this.#observed.readSites(kind, [{ _tag: "Written", item: seenSite(kind)(answer.right, who) }])
+        this.#observed.takeIn(kind, { _tag: "Written", item: seenSite(kind)(answer.right, who) })
+      return true
     })
   }
 }
 
-const fresh = (): Memory => ({ pace: new Pace(), told: new Map() })
+const fresh = (): Memory => ({ pace: new Pace(), told: new Map(), edition: undefined })
 
 const paired = <A>(seen: readonly SeenSite[], shown: readonly A[]): readonly (readonly [SeenSite, A])[] =>
   seen.flatMap((each, i) => {

@@ -2,6 +2,7 @@
  * What should be there, step by step and at the end: written out, not computed.
  */
 import { missing, missingLabel, missingService, podsOf, type Unit } from "./missing.ts"
+import { missingSites } from "./places.ts"
 import { missingReach } from "./reach.ts"
 import type { Scene } from "./scene.ts"
 
@@ -20,6 +21,16 @@ export const beijing: Unit = { unit: "beijing", nodes: BEIJING, replicas: 2, ima
 export const guangzhou: Unit = { unit: "guangzhou", nodes: GUANGZHOU, replicas: 2, image: OLD }
 export const canary: Unit = { unit: "guangzhou", nodes: GUANGZHOU, replicas: 3, image: NEW }
 export const shanghai: Unit = { unit: "shanghai", nodes: [VISITOR], replicas: 2, image: OLD }
+/** Once its node has gone: the NodeUnit is still there. */
+const shanghaiEmpty: Unit = { ...shanghai, nodes: [] }
+
+/** Once bj-3 has changed its site. */
+const MOVED = "bj-3"
+export const beijingLess: Unit = { ...beijing, nodes: BEIJING.filter((node) => node !== MOVED) }
+export const canaryMore: Unit = { ...canary, nodes: [...GUANGZHOU, MOVED] }
+
+export const places = (scene: Scene, ...units: readonly Unit[]): readonly string[] =>
+  missingSites(scene, { group: KEY, units })
 
 export const grid = (scene: Scene, ...units: readonly Unit[]): readonly string[] =>
   missing(scene, { grid: GRID, key: KEY, units })
@@ -45,10 +56,11 @@ export const restarted = (scene: Scene, before: Scene, { unit, nodes }: Unit): r
 
 /** What is not as it should be when the story is over. */
 export const end = (scene: Scene): readonly string[] => [
-  ...grid(scene, beijing, canary),
+  ...places(scene, beijingLess, canaryMore, shanghaiEmpty),
+  ...grid(scene, beijingLess, canaryMore),
   ...service(scene, 5),
   ...labelled(scene),
-  ...reaching(scene, scene, beijing, canary),
+  ...reaching(scene, scene, beijingLess, canaryMore),
   ...(scene.upstream === "There" ? [] : ["the wrappers are cut off"]),
   ...(scene.nodes.length === 6 ? [] : [`there are ${scene.nodes.length} nodes, not 6`])
 ]

@@ -11,6 +11,8 @@ export class Failed extends Data.TaggedError("Failed")<{ readonly message: strin
 const paths: { readonly [kind: string]: string } = {
   CustomResourceDefinition: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
   Node: "/api/v1/nodes",
+  NodeUnit: "/apis/site.superedge.io/v1alpha2/nodeunits",
+  NodeGroup: "/apis/site.superedge.io/v1alpha2/nodegroups",
   Pod: "/api/v1/pods",
   Service: "/api/v1/services",
   EndpointSlice: "/apis/discovery.k8s.io/v1/endpointslices",
@@ -97,6 +99,16 @@ export class Kubectl {
       path: `${pathOf(of)}?fieldManager=kubectl-label`,
       contentType: "application/merge-patch+json",
       body: { metadata: { labels } }
+    })
+  }
+
+  /** `kubectl patch --type merge` of one object. */
+  patch(of: Reference, body: unknown): Effect.Effect<unknown, Failed> {
+    return this.#send({
+      method: "PATCH",
+      path: `${pathOf(of)}?fieldManager=kubectl-patch`,
+      contentType: "application/merge-patch+json",
+      body
     })
   }
 

@@ -110,14 +110,6 @@ export const missing = (scene: Scene, expected: Expected): readonly string[] => 
   ]
 }
 
-/** What is missing where a grid has no unit at all: the condition that says so. */
-export const missingWithoutUnits = (scene: Scene, name: string): readonly string[] => {
-  const grid = gridNamed(scene, name)
-  if (grid === undefined) return [`there is no DeploymentGrid ${name}`]
-  const reason = conditionOf(grid, "Ready")?.reason
-  return reason === "NoUnits" ? [] : [`DeploymentGrid ${name} has reason ${reason ?? "absent"}, not NoUnits`]
-}
-
 /** What is missing from a ServiceGrid: its one Service, the annotation, so many ready endpoints. */
 export const missingService = (
   scene: Scene,

@@ -3,6 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import type { DeploymentGrid, ServiceGrid, StatefulSetGrid, WorkloadGrid } from "../../core/grid.ts"
+import type { NodeGroup, NodeUnit } from "../../core/site.ts"
 import type { Condition, Deployment, KubeObject, Node, Service, StatefulSet } from "../../core/kube.ts"
 import type { Failed, Kubectl } from "./kubectl.ts"
 
@@ -43,6 +44,8 @@ export interface View {
 
 export interface Scene {
   readonly nodes: readonly Node[]
+  readonly nodeUnits: readonly NodeUnit[]
+  readonly nodeGroups: readonly NodeGroup[]
   readonly grids: readonly WorkloadGrid[]
   readonly serviceGrids: readonly ServiceGrid[]
   readonly workloads: readonly Workload[]
@@ -100,6 +103,8 @@ const everything = (kubectl: Kubectl): Effect.Effect<Held, Failed> => {
   return Effect.all(
     {
       nodes: of<Node>("Node"),
+      nodeUnits: of<NodeUnit>("NodeUnit"),
+      nodeGroups: of<NodeGroup>("NodeGroup"),
       deploymentGrids: of<DeploymentGrid>("DeploymentGrid"),
       statefulSetGrids: of<StatefulSetGrid>("StatefulSetGrid"),
       serviceGrids: of<ServiceGrid>("ServiceGrid"),

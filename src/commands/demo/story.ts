@@ -8,22 +8,27 @@ import type { Edge } from "./edge.ts"
 import { Failed, type Kubectl } from "./kubectl.ts"
 import {
   beijing,
+  beijingLess,
   canary,
+  canaryMore,
   end,
-  GRID,
   grid,
   guangzhou,
   HAND_LABEL,
   KEY,
   labelled,
+  places,
   reaching,
   restarted,
   service,
   shanghai
 } from "./expected.ts"
-import { missingWithoutUnits, podsOf, type Unit } from "./missing.ts"
+import { podsOf } from "./missing.ts"
 import { imageOf, type Scene } from "./scene.ts"
-import { CANARY, CRDS, ECHO, NODES, SHANGHAI } from "./walkthrough.ts"
+import { CANARY, CRDS, ECHO, NODES, SHANGHAI, SITES } from "./walkthrough.ts"
+
+/** What may be shown. */
+export type Table = "Sites" | "Grids" | "Nodes"
 
 /** What a step acts on. */
 export interface Stage {
@@ -43,7 +48,7 @@ export interface Step {
   /** what came of it */
   readonly outcome: string
   /** where it is to be seen */
-  readonly shows: readonly ("Grids" | "Nodes")[]
+  readonly shows: readonly Table[]
 }
 
 /** How long a unit that lost its last node keeps its Deployment. */
@@ -57,8 +62,10 @@ const replacedIn = (scene: Scene): string => podsOf(scene, canary.nodes)[0]?.met
 
 const WRONG = "superedge/echoserver:9.9"
 
-const place = ({ unit, nodes }: Unit, kubectl: Kubectl): Effect.Effect<void, Failed> =>
-  Effect.forEach(nodes, (name) => kubectl.label({ kind: "Node", name }, { [KEY]: unit }), { discard: true })
+/** How a node changes its unit: it comes to the new one before it leaves the old one. */
+const MOVES = [canaryMore, beijingLess].map(({ unit, nodes }) => [unit, nodes] as const)
+
+const patchText = (nodes: readonly string[]): string => JSON.stringify({ spec: { nodes } })
 
 const deployment = (name: string) => ({ kind: "Deployment", namespace: "default", name })
 
@@ -77,32 +84,30 @@ export const prepare = (kubectl: Kubectl): Effect.Effect<void, Failed> =>
 
 /** What is missing where the nodes, cut off, are still shown what was right before. */
 const asBefore = (scene: Scene, before: Scene): readonly string[] => [
-  ...reaching(scene, before, beijing, canary),
+  ...reaching(scene, before, beijingLess, canaryMore),
   ...(scene.upstream === "Cut" ? [] : ["the wrappers aren't cut off"])
 ]
 
 export const STORY: readonly Step[] = [
   {
-    title: "A grid for every place",
-    says: `Six nodes stand in two cities, but nothing says so yet. A DeploymentGrid asks for one Deployment in every unit, that is for every value of the node label "${KEY}"; a ServiceGrid asks for one Service whose traffic stays in its unit.`,
+    title: "Six nodes become two sites",
+    says: `Six nodes stand in two cities, but nothing says so yet. A NodeUnit names the nodes of a place, and a NodeGroup gathers the places: each node then carries the label ${KEY}=<its unit>.`,
     commands: () => [
       "kubectl apply --server-side -k manifests/crds",
       "kubectl apply --server-side -f manifests/examples/nodes.yaml",
-      "kubectl apply --server-side -f manifests/examples/echo-deployment.yaml"
+      "kubectl apply --server-side -f manifests/examples/sites.yaml"
     ],
-    act: ({ kubectl }) => kubectl.apply(ECHO),
-    missing: (scene) => [...missingWithoutUnits(scene, GRID), ...service(scene, 0)],
-    outcome: `No node has the label, so there is no unit and no Deployment. The Service is there already.`,
-    shows: ["Grids"]
+    act: ({ kubectl }) => kubectl.apply(SITES),
+    missing: (scene) => places(scene, beijing, guangzhou),
+    outcome:
+      "Two units with three nodes each. The unit of all nodes is there from the start, as in SuperEdge.",
+    shows: ["Sites"]
   },
   {
-    title: "Nodes are labelled, units appear",
-    says: "Two values, so two units: each gets a Deployment of its own, whose pods stay on the unit's nodes.",
-    commands: () => [
-      `kubectl label node ${beijing.nodes.join(" ")} ${KEY}=beijing`,
-      `kubectl label node ${guangzhou.nodes.join(" ")} ${KEY}=guangzhou`
-    ],
-    act: ({ kubectl }) => Effect.zipRight(place(beijing, kubectl), place(guangzhou, kubectl)),
+    title: "A grid for every place",
+    says: `A DeploymentGrid asks for one Deployment in every unit, that is for every value of the node label "${KEY}"; a ServiceGrid asks for one Service whose traffic stays in its unit.`,
+    commands: () => ["kubectl apply --server-side -f manifests/examples/echo-deployment.yaml"],
+    act: ({ kubectl }) => kubectl.apply(ECHO),
     missing: (scene) => [
       ...grid(scene, beijing, guangzhou),
       ...service(scene, 4),
@@ -143,18 +148,41 @@ export const STORY: readonly Step[] = [
     shows: ["Grids"]
   },
   {
+    title: "A node changes its site",
+    says: "bj-3 goes to the other place: guangzhou names it too, then beijing lets it go. In between it stays where it was.",
+    commands: () =>
+      MOVES.map(([unit, nodes]) => `kubectl patch nodeunit ${unit} --type merge -p '${patchText(nodes)}'`),
+    act: ({ kubectl }) =>
+      Effect.forEach(
+        MOVES,
+        ([name, nodes]) => kubectl.patch({ kind: "NodeUnit", name }, { spec: { nodes } }),
+        { discard: true }
+      ),
+    missing: (scene, before) => [
+      ...places(scene, beijingLess, canaryMore),
+      ...grid(scene, beijingLess, canaryMore),
+      ...restarted(scene, before, beijing),
+      ...restarted(scene, before, canary),
+      ...service(scene, 5),
+      ...reaching(scene, scene, beijingLess, canaryMore)
+    ],
+    outcome: "bj-3 reaches the pods of Guangzhou now. No pod was restarted, and no other node notices.",
+    shows: ["Sites", "Nodes"]
+  },
+  {
     title: "A node joins, in a place that is new",
-    says: "Nobody touches the grid: the label of the node is enough.",
+    says: "Nobody touches the grid: a node, a unit for it, and the group that gets a third one.",
     commands: () => ["kubectl apply --server-side -f manifests/examples/shanghai.yaml"],
     act: ({ kubectl }) => kubectl.apply(SHANGHAI),
     missing: (scene) => [
-      ...grid(scene, beijing, canary, shanghai),
+      ...places(scene, beijingLess, canaryMore, shanghai),
+      ...grid(scene, beijingLess, canaryMore, shanghai),
       ...service(scene, 7),
-      ...reaching(scene, scene, beijing, canary)
+      ...reaching(scene, scene, beijingLess, canaryMore)
     ],
     outcome:
       "Shanghai has its Deployment. The Service has seven endpoints now; the other nodes are shown none of the new ones.",
-    shows: ["Grids", "Nodes"]
+    shows: ["Sites", "Grids", "Nodes"]
   },
   {
     title: "A unit's last node leaves",
@@ -164,11 +192,11 @@ export const STORY: readonly Step[] = [
       Effect.forEach(shanghai.nodes, (name) => kubectl.remove({ kind: "Node", name }), { discard: true }),
     missing: (scene, before) => [
       ...end(scene),
-      ...restarted(scene, before, beijing),
-      ...restarted(scene, before, canary)
+      ...restarted(scene, before, beijingLess),
+      ...restarted(scene, before, canaryMore)
     ],
     outcome: "Shanghai's Deployment is gone; the others never noticed.",
-    shows: ["Grids"]
+    shows: ["Sites", "Grids"]
   },
   {
     title: "The nodes lose the cloud",
@@ -201,9 +229,9 @@ export const STORY: readonly Step[] = [
     act: ({ kubectl }, before) =>
       kubectl.remove({ kind: "Pod", namespace: "default", name: replacedIn(before) }),
     missing: (scene, before) => [
-      ...grid(scene, beijing, canary),
+      ...grid(scene, beijingLess, canaryMore),
       ...service(scene, 5),
-      ...(restarted(scene, before, canary).length > 0 ? [] : ["no pod of guangzhou was replaced"]),
+      ...(restarted(scene, before, canaryMore).length > 0 ? [] : ["no pod of guangzhou was replaced"]),
       ...asBefore(scene, before)
     ],
     outcome: "The Service has another endpoint; what the nodes are shown stays.",
@@ -214,7 +242,7 @@ export const STORY: readonly Step[] = [
     says: "The way is mended. The wrappers ask for everything once, and tell what is different.",
     commands: () => [],
     act: ({ edge }) => edge.relay.mend(),
-    missing: (scene) => [...service(scene, 5), ...reaching(scene, scene, beijing, canary)],
+    missing: (scene) => [...service(scene, 5), ...reaching(scene, scene, beijingLess, canaryMore)],
     outcome: "The nodes of Guangzhou reach the new pod; in Beijing nothing has changed.",
     shows: ["Nodes"]
   }

@@ -8,11 +8,13 @@ import { board, conditions } from "./board.ts"
 import { Failed, type Kubectl } from "./kubectl.ts"
 import type { Edge } from "./edge.ts"
 import { lastWords, type Program } from "./program.ts"
+import type { Paint } from "./paint.ts"
+import { sites } from "./places.ts"
 import { reach } from "./reach.ts"
 import type { Scene, Sight } from "./scene.ts"
 import type { Screen } from "./screen.ts"
 import { ECHO_SERVICE, end, KEY, WRAPPED } from "./expected.ts"
-import { type Step, STORY } from "./story.ts"
+import { type Step, STORY, type Table } from "./story.ts"
 
 export interface Telling {
   readonly screen: Screen
@@ -33,7 +35,7 @@ const glance = ({ sight, screen }: Telling): Effect.Effect<Scene, Failed> =>
   Effect.tap(sight.look(), (scene) =>
     Effect.sync(() => {
       const { width, paint } = screen
-      screen.show(["", ...board(scene, width, paint), "", ...reach(scene, ECHO, width, paint)])
+      screen.show(TABLES.flatMap((each) => ["", ...lines(scene, each, width, paint)]))
     })
   )
 
@@ -85,16 +87,22 @@ const typed = ({ paint: { dim, cyan } }: Screen, commands: readonly string[]): r
 
 const inset = (lines: readonly string[]): readonly string[] => lines.map((line) => `${MARGIN}${line}`)
 
-const shown = (
-  { width, paint }: Screen,
-  scene: Scene,
-  what: readonly ("Grids" | "Nodes")[]
-): readonly string[] => {
+const shown = ({ width, paint }: Screen, scene: Scene, what: readonly Table[]): readonly string[] => {
   const room = width - MARGIN.length
-  return what.flatMap((each, i) => [
-    ...(i > 0 ? [""] : []),
-    ...inset(each === "Grids" ? board(scene, room, paint) : reach(scene, ECHO, room, paint))
-  ])
+  return what.flatMap((each, i) => [...(i > 0 ? [""] : []), ...inset(lines(scene, each, room, paint))])
+}
+
+const TABLES: readonly Table[] = ["Sites", "Grids", "Nodes"]
+
+const lines = (scene: Scene, what: Table, width: number, paint: Paint): readonly string[] => {
+  switch (what) {
+    case "Sites":
+      return sites(scene, width, paint)
+    case "Grids":
+      return board(scene, width, paint)
+    case "Nodes":
+      return reach(scene, ECHO, width, paint)
+  }
 }
 
 /** The end state, and whether it is as it should be. */
@@ -105,7 +113,7 @@ const ending = (telling: Telling): Effect.Effect<void, Failed> =>
     const scene = yield* sight.look()
     if (once) screen.show([])
     screen.say("", bold("The end state"))
-    if (once || !screen.live) screen.say(...shown(screen, scene, ["Grids", "Nodes"]), "")
+    if (once || !screen.live) screen.say(...shown(screen, scene, TABLES), "")
     screen.say(...inset(conditions(scene, screen.width - MARGIN.length, screen.paint)), "")
     const lacking = end(scene)
     if (lacking.length > 0)
@@ -125,8 +133,10 @@ const around = ({ screen, kubectl: { url }, edge, kubeconfig, called }: Telling)
     ),
     ...typed(screen, [
       `kubectl --server=${url} get dg,deploy,pods -A -o wide`,
-      `kubectl --server=${url} label node gz-3 location=shenzhen --overwrite`,
+      `kubectl --server=${url} get nu,ng`,
+      `kubectl --server=${url} edit nodeunit guangzhou`,
       `curl -s ${edge.url(WRAPPED[0] ?? "")}/apis/discovery.k8s.io/v1/endpointslices`,
+      `${called} sites --kubeconfig ${kubeconfig}`,
       `${called} explain service default/${ECHO_SERVICE} --node ${WRAPPED[0]} --kubeconfig ${kubeconfig}`,
       `${called} plan --kubeconfig ${kubeconfig}`
     ]),

@@ -3,12 +3,15 @@
  */
 import { parseAllDocuments } from "yaml"
 import deploymentGrids from "../../../manifests/crds/deploymentgrids.yaml"
+import nodeGroups from "../../../manifests/crds/nodegroups.yaml"
+import nodeUnits from "../../../manifests/crds/nodeunits.yaml"
 import serviceGrids from "../../../manifests/crds/servicegrids.yaml"
 import statefulSetGrids from "../../../manifests/crds/statefulsetgrids.yaml"
 import canary from "../../../manifests/examples/echo-canary.yaml"
 import echo from "../../../manifests/examples/echo-deployment.yaml"
 import nodes from "../../../manifests/examples/nodes.yaml"
 import shanghai from "../../../manifests/examples/shanghai.yaml"
+import sites from "../../../manifests/examples/sites.yaml"
 import type { KubeObject } from "../../core/kube.ts"
 
 const objects = (text: string): readonly KubeObject[] =>
@@ -16,10 +19,19 @@ const objects = (text: string): readonly KubeObject[] =>
     .map((document) => document.toJS() as KubeObject | null)
     .filter((value) => value !== null)
 
-export const CRDS: readonly KubeObject[] = [deploymentGrids, statefulSetGrids, serviceGrids].flatMap(objects)
+export const CRDS: readonly KubeObject[] = [
+  deploymentGrids,
+  statefulSetGrids,
+  serviceGrids,
+  nodeUnits,
+  nodeGroups
+].flatMap(objects)
 
-/** Three nodes in Beijing, three in Guangzhou, none of them labelled. */
+/** Three nodes in Beijing, three in Guangzhou, none of them in a unit. */
 export const NODES: readonly KubeObject[] = objects(nodes)
+
+/** A NodeUnit for each of the two places, and the NodeGroup `location` of both. */
+export const SITES: readonly KubeObject[] = objects(sites)
 
 /** A DeploymentGrid and a ServiceGrid with the key `location`. */
 export const ECHO: readonly KubeObject[] = objects(echo)
@@ -27,5 +39,5 @@ export const ECHO: readonly KubeObject[] = objects(echo)
 /** The same DeploymentGrid with a pool of templates, of which one unit uses one. */
 export const CANARY: readonly KubeObject[] = objects(canary)
 
-/** One node more, at a place of its own. */
+/** One node more at a place of its own, which the group has too. */
 export const SHANGHAI: readonly KubeObject[] = objects(shanghai)
