@@ -1,8 +1,9 @@
 /**
  * What the README's figures come from.
  *
- *   npm run bench              core and cluster, about 5 minutes
+ *   npm run bench              core, sites and cluster, about 5 minutes
  *   npm run bench -- core      the pure core alone
+ *   npm run bench -- sites     a pass over units, groups and nodes
  *   npm run bench -- cluster   the controller beside a bare loop, on an embedded cluster in another process
  *   npm run bench -- small     the same with 4 grids x 100 units
  *   npm run bench -- real      the same on a real API server, with one and with five nodes a unit
@@ -17,9 +18,10 @@ import { core } from "./core.ts"
 import { V8_FLAGS } from "../cluster-tests/v8-flags.ts"
 import { cluster, prepare } from "./processes.ts"
 import { real } from "./real.ts"
+import { placing } from "./sites.ts"
 import { resting, wrapping } from "./wrapper.ts"
 
-const known = ["core", "cluster", "small", "real", "changes", "wrapper"]
+const known = ["core", "sites", "cluster", "small", "real", "changes", "wrapper"]
 const asked = process.argv.slice(2)
 const wrong = asked.find((name) => !known.includes(name))
 if (wrong !== undefined) {
@@ -33,11 +35,12 @@ const show = (title: string, figures: readonly (readonly [string, string])[]): v
 }
 
 /** What is measured where nothing is named. */
-const usual = ["core", "cluster"]
+const usual = ["core", "sites", "cluster"]
 const wants = (name: string): boolean => asked.includes(name) || (asked.length === 0 && usual.includes(name))
 
 console.log(`node ${process.version}; controller flags: ${V8_FLAGS.join(" ")}`)
 if (wants("core")) show("The pure core", core())
+if (wants("sites")) show("Sites", placing())
 if (["cluster", "small", "real", "changes", "wrapper"].some(wants)) await prepare()
 if (wants("small")) show("The controller (small)", await against(cluster, 4, 100))
 if (wants("cluster")) show("The controller", await against(cluster, 20, 1000))

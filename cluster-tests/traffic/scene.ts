@@ -237,8 +237,7 @@ export class Scene {
     )
     const edit = (unit: string, nodes: readonly string[]): Promise<unknown> =>
       this.plane.client.patch(`${NODE_UNITS}/${unit}`, "merge", { spec: { nodes } })
-    for (const unit of named)
-      await edit(unit, [...new Set([...(before.get(unit) ?? []), ...wanted(unit)])])
+    for (const unit of named) await edit(unit, [...new Set([...(before.get(unit) ?? []), ...wanted(unit)])])
     for (const unit of named) await edit(unit, wanted(unit))
     await until({ what: "nodes with the labels of their units", seconds: 30 }, async () => {
       const nodes = await this.plane.client.items("/api/v1/nodes")

@@ -1,5 +1,5 @@
 /**
- * `servicegroup controller`: keeps a workload in every unit and one Service for each grid, until it is stopped.
+ * `servicegroup controller`: keeps nodes as their sites say, a workload in every unit, and one Service for each grid, until it is stopped.
  */
 import * as Command from "@effect/cli/Command"
 import * as Effect from "effect/Effect"
@@ -37,12 +37,13 @@ export const controllerCommand = Command.make("controller", { settings: options 
 ).pipe(
   Command.withDescription(
     [
-      "Keep one workload in every unit and one Service for each grid.",
+      "Keep nodes as NodeUnits and NodeGroups say, one workload in every unit, and one Service for each grid.",
       "",
       "Examples:",
       "  servicegroup controller                                  in a pod, with its own account",
       "  servicegroup controller --kubeconfig ~/.kube/config --log-format text",
-      "  servicegroup controller --namespace shop --unit-grace 10m",
+      "  servicegroup controller --namespace shop --unit-grace 10m --sites off",
+      "  servicegroup controller --max-nodes-changed 5%           an edit that takes more nodes out of their units waits",
       "  servicegroup controller --lease edge-system/servicegroup-controller   one of several replicas",
       "  SERVICEGROUP_UNIT_GRACE=0s servicegroup controller       each flag has a variable"
     ].join("\n")

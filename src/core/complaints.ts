@@ -53,10 +53,12 @@ export const refusedWish = (
   node: string,
   wish: { readonly value: string; readonly by: readonly { readonly site: Site; readonly path: string }[] },
   reason: string,
-  why: string
+  why: string,
+  instead?: string
 ): void => {
   for (const { site: about, path } of wish.by) {
-    const advice = `remove it from the nodes${path === "metadata.name" ? "" : `, or from the ${about.kind}`}`
+    const advice =
+      instead ?? `remove it from the nodes${path === "metadata.name" ? "" : `, or from the ${about.kind}`}`
     complaints.add({ about, reason, path, says: `${quoted(wish.value)} is not given ${why}`, advice }, node)
   }
 }

@@ -172,7 +172,8 @@ const changes = (
         node.name,
         wish,
         "WellKnownLabel",
-        `where the kubelet says ${quoted(live ?? "")}`
+        "where the kubelet keeps what it says itself",
+        "remove the entry"
       )
     else {
       const owner = node.others(place, key).join(", ")

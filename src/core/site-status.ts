@@ -113,7 +113,11 @@ export const groupStatus = (
   const verdict =
     nodeUnits.length === 0
       ? no("NoUnits", "no unit is named, selected or found, or none of them exists")
-      : ({ status: "True", reason: "HasUnits", message: `${nodeUnits.length} units` } as const)
+      : ({
+          status: "True",
+          reason: "HasUnits",
+          message: `${nodeUnits.length} ${nodeUnits.length === 1 ? "unit" : "units"}`
+        } as const)
   return {
     observedGeneration: group.generation,
     nodeUnits,
