@@ -18,7 +18,7 @@ import { core } from "./core.ts"
 import { V8_FLAGS } from "../cluster-tests/v8-flags.ts"
 import { cluster, prepare } from "./processes.ts"
 import { real } from "./real.ts"
-import { placing } from "./sites.ts"
+import { looping, placing } from "./sites.ts"
 import { resting, wrapping } from "./wrapper.ts"
 
 const known = ["core", "sites", "cluster", "small", "real", "changes", "wrapper"]
@@ -41,7 +41,8 @@ const wants = (name: string): boolean => asked.includes(name) || (asked.length =
 console.log(`node ${process.version}; controller flags: ${V8_FLAGS.join(" ")}`)
 if (wants("core")) show("The pure core", core())
 if (wants("sites")) show("Sites", placing())
-if (["cluster", "small", "real", "changes", "wrapper"].some(wants)) await prepare()
+if (["sites", "cluster", "small", "real", "changes", "wrapper"].some(wants)) await prepare()
+if (wants("sites")) show("The controller with sites", await looping())
 if (wants("small")) show("The controller (small)", await against(cluster, 4, 100))
 if (wants("cluster")) show("The controller", await against(cluster, 20, 1000))
 if (wants("real")) {

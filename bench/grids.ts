@@ -25,6 +25,37 @@ export const joining = (units: number): Node => ({
   metadata: { name: `node-${units}`, labels: { [KEY]: unit(0), "kubernetes.io/os": "linux" } }
 })
 
+/** What makes the first node one of the second unit's. */
+export const moved = {
+  apiVersion: "v1",
+  kind: "Node",
+  metadata: { name: "node-0", labels: { [KEY]: unit(1) } }
+}
+
+/** NodeUnits that select by the key, and NodeGroups that share them, as they are applied. */
+export const sitesApplied = (
+  units: number,
+  groups: number
+): readonly { readonly path: string; readonly body: object }[] => {
+  const site = (kind: string, name: string, spec: object) => ({
+    path: `/apis/site.superedge.io/v1alpha2/${kind.toLowerCase()}s/${name}`,
+    body: { apiVersion: "site.superedge.io/v1alpha2", kind, metadata: { name }, spec }
+  })
+  const names = Array.from({ length: units }, (_, i) => unit(i))
+  return [
+    ...names.map((name) =>
+      site("NodeUnit", name, {
+        type: "edge",
+        selector: { matchLabels: { [KEY]: name } },
+        setNode: { labels: { "example.com/tier": "edge" } }
+      })
+    ),
+    ...Array.from({ length: groups }, (_, i) =>
+      site("NodeGroup", `group-${i}`, { nodeUnits: names.filter((_, at) => at % groups === i) })
+    )
+  ]
+}
+
 /** The i-th grid, with a pod template of the usual size. */
 export const grid = (i: number, image = "registry.example/echo:1"): DeploymentGrid => ({
   apiVersion: "superedge.io/v1",

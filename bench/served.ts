@@ -7,13 +7,17 @@ import { readFileSync } from "node:fs"
 import { parse } from "yaml"
 import { list } from "../src/embedded/model.ts"
 import { embedded } from "../src/embedded/server.ts"
-import { gridApplied, joining, nodes } from "./grids.ts"
+import { gridApplied, joining, moved, nodes, sitesApplied } from "./grids.ts"
 
 export type Order =
   | { readonly _tag: "Nodes"; readonly units: number; readonly each: number }
   /** one more node, in the first of so many units */
   | { readonly _tag: "Join"; readonly units: number }
   | { readonly _tag: "Grids"; readonly number: number; readonly image: string }
+  /** a unit for each of so many values of the key, and so many groups that share them */
+  | { readonly _tag: "Sites"; readonly units: number; readonly groups: number }
+  /** the first node goes from its unit to the next */
+  | { readonly _tag: "Move" }
   | { readonly _tag: "Counts" }
 
 export interface Counts {
@@ -24,7 +28,7 @@ export interface Counts {
 
 const APPLY = "application/apply-patch+yaml"
 
-const crds = ["deploymentgrids", "statefulsetgrids", "servicegrids"].map(
+const crds = ["deploymentgrids", "statefulsetgrids", "servicegrids", "nodeunits", "nodegroups"].map(
   (name) => parse(readFileSync(new URL(`../manifests/crds/${name}.yaml`, import.meta.url), "utf8")) as object
 )
 
@@ -58,6 +62,12 @@ const program = Effect.gen(function* () {
           const { path, body } = gridApplied(i, order.image)
           send("PATCH", path, body)
         }
+        return "done"
+      case "Sites":
+        for (const { path, body } of sitesApplied(order.units, order.groups)) send("PATCH", path, body)
+        return "done"
+      case "Move":
+        send("PATCH", "/api/v1/nodes/node-0", moved)
         return "done"
       case "Counts":
         return {

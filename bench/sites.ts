@@ -1,14 +1,18 @@
 /**
- * Sites on one core: a pass over 5,000 settled nodes in 500 units and 10 groups, and what of it is kept and written.
+ * Sites: a pass over 5,000 settled nodes in 500 units and 10 groups on one core, what of it is kept, and what the controller sends.
  */
 import type { Cluster } from "../src/embedded/cluster.ts"
+import { once } from "node:events"
+import { setTimeout as sleep } from "node:timers/promises"
 import type { KubeObject, Node } from "../src/core/kube.ts"
 import { mergePatch, type NodeGroup, type NodeUnit, type NodeUnitSpec, sites } from "../src/core/index.ts"
 import { site } from "../src/core/site.ts"
 import { SiteNode } from "../src/core/site-node.ts"
 import { sitesOf } from "../src/core/sites.ts"
 import { start, step } from "../src/embedded/model.ts"
+import { cpu as used, type Figures, rss } from "./cluster.ts"
 import { NOW } from "./grids.ts"
+import { cluster as opened, controller } from "./processes.ts"
 
 const NODES = 5000
 const UNITS = 500
@@ -105,7 +109,7 @@ const heap = (): number => {
 }
 
 /** Figures of the loop over sites: milliseconds of CPU, bytes. */
-export const placing = (): readonly (readonly [string, string])[] => {
+export const placing = (): Figures => {
   const { nodes, units: all } = settled()
   const texts = nodes.map((node) => JSON.stringify(node))
   const before = heap()
@@ -133,5 +137,52 @@ export const placing = (): readonly (readonly [string, string])[] => {
     ["... with the nodes read anew", `${cpu(() => sites({ units: all, groups, nodes })).toFixed(0)} ms`],
     ["what is kept of a node", globalThis.gc === undefined ? "(needs --expose-gc)" : kilobytes(kept / NODES)],
     ["the status of a unit with 1,000 nodes", kilobytes(JSON.stringify(thousand.units[0]).length)]
+  ]
+}
+
+/** The requests but lists and watches since `before`. */
+const sent = (before: Readonly<Record<string, number>>, now: Readonly<Record<string, number>>): string =>
+  Object.entries(now)
+    .map(([what, count]) => [what, count - (before[what] ?? 0)] as const)
+    .filter(([what, count]) => count > 0 && !/^(list|watch|get) /.test(what))
+    .map(([what, count]) => `${count} ${what}`)
+    .join(", ") || "none"
+
+/** Figures of the controller's loop over an embedded cluster: time, requests, memory. */
+export const looping = async (): Promise<Figures> => {
+  const served = await opened(UNITS, NODES / UNITS)
+  const process = controller(served.kubeconfig)
+  const patched = async (count: number): Promise<number> => {
+    const from = performance.now()
+    while (((await served.requests())["patch nodes"] ?? 0) < count) {
+      if (performance.now() - from > 300_000) throw new Error(`no ${count} nodes patched after 5 minutes`)
+      await sleep(100)
+    }
+    return (performance.now() - from) / 1000
+  }
+  await patched(NODES)
+  await sleep(15_000)
+  const begun = await served.requests()
+  await served.tell({ _tag: "Sites", units: UNITS, groups: GROUPS })
+  const seconds = await patched(2 * NODES)
+  await sleep(25_000)
+  const settledAt = await served.requests()
+  const before = used(process)
+  await sleep(30_000)
+  const rested = await served.requests()
+  const idle = used(process) - before
+  await served.tell({ _tag: "Move" })
+  await sleep(15_000)
+  const after = await served.requests()
+  const memory = rss(process, "VmRSS")
+  process.kill("SIGTERM")
+  await once(process, "exit")
+  await served.stop()
+  return [
+    ["until all nodes are patched, over HTTP", `${seconds.toFixed(1)} s`],
+    ["  requests but lists and watches", sent(begun, settledAt)],
+    ["  of half a minute of rest", `${sent(settledAt, rested)}; ${idle.toFixed(1)} s of CPU`],
+    ["  of one node that changes its unit", sent(rested, after)],
+    ["  memory (RSS)", `${memory.toFixed(0)} MB`]
   ]
 }

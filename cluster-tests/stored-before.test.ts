@@ -4,15 +4,11 @@
  *
  * On a control plane of its own, whose CRDs were loose before they became those of the manifests.
  */
-import { readdirSync, readFileSync } from "node:fs"
-import { join } from "node:path"
 import { afterAll, describe, expect } from "vitest"
-import { parse } from "yaml"
 import { at } from "./client.ts"
-import type { ControlPlane } from "./control-plane.ts"
 import { ACCOUNT, controller, deployed } from "./controller.ts"
 import { until } from "./deadline.ts"
-import { done } from "./kubectl.ts"
+import { applyLoose } from "./loose.ts"
 import { node } from "./nodes.ts"
 import { ownPlane } from "./own-plane.ts"
 import { shared } from "./setup.ts"
@@ -175,35 +171,6 @@ describe("beside such grids", () => {
     await stage.comes("Deployment", "good-a", "image echo:2", (child) => at(child, ...image) === "echo:2")
   })
 })
-
-/** The manifests' CRDs with all types and without a rule for a grid's spec and name. */
-const applyLoose = async ({ kubectl }: ControlPlane): Promise<void> => {
-  const folder = join(import.meta.dirname, "../manifests/crds")
-  const files = readdirSync(folder).filter((name) => name !== "kustomization.yaml")
-  for (const file of files) {
-    const crd = parse(readFileSync(join(folder, file), "utf8")) as Crd
-    for (const { schema } of crd.spec.versions) {
-      const { status, ...properties } = schema.openAPIV3Schema.properties
-      const loose = loosened({ ...schema.openAPIV3Schema, properties })
-      schema.openAPIV3Schema = { ...loose, properties: { ...loose.properties, status } }
-    }
-    await done(kubectl(["apply", "-f", "-"], { input: JSON.stringify(crd) }))
-  }
-  await done(kubectl(["wait", "--for=condition=Established", "crd", "--all", "--timeout=30s"]))
-}
-
-interface Schema {
-  readonly properties: Readonly<Record<string, unknown>>
-}
-
-interface Crd {
-  readonly spec: { readonly versions: readonly { readonly schema: { openAPIV3Schema: Schema } }[] }
-}
-
-const RULES = new Set(["x-kubernetes-validations", "required", "maxLength", "maxItems"])
-
-const loosened = (schema: Schema): Schema =>
-  JSON.parse(JSON.stringify(schema, (key, value: unknown) => (RULES.has(key) ? undefined : value))) as Schema
 
 /** A grid like it could not be made today; waits until the server has taken up the new rules. */
 const isRefusedToday = ({ kind, name, spec }: Stored): Promise<unknown> => {

@@ -8,6 +8,7 @@ const FOLDER = join(import.meta.dirname, "../manifests/crds")
 const FILES = readdirSync(FOLDER).filter((name) => name !== "kustomization.yaml")
 
 interface Schema {
+  readonly description?: string
   readonly "x-kubernetes-preserve-unknown-fields"?: boolean
   readonly "x-kubernetes-validations"?: readonly {
     readonly rule: string
@@ -31,9 +32,62 @@ describe("CustomResourceDefinitions", () => {
     expect(judging(schemaOf(file), "")).toEqual([])
   })
 
+  // not counting how far a line is indented, which says nothing
   it("have less than 20 KB together", () => {
-    const sizes = FILES.map((file) => readFileSync(join(FOLDER, file)).length)
+    const sizes = FILES.map((file) => crdText(file).replace(/^ +/gm, "").length)
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(20_000)
+  })
+
+  it("are all applied", () => {
+    const { resources } = parse(crdText("kustomization.yaml")) as { readonly resources: readonly string[] }
+    expect(resources.toSorted()).toEqual(FILES.toSorted())
+  })
+})
+
+describe.each(["nodeunits.yaml", "nodegroups.yaml"])("the definition of sites in %s", (file) => {
+  const { spec } = crd(file)
+  const [newer, older] = spec.versions
+
+  it("stores v1alpha2, and serves v1alpha1 as the same", () => {
+    expect(spec.conversion ?? { strategy: "None" }).toEqual({ strategy: "None" })
+    expect(newer).toMatchObject({ name: "v1alpha2", served: true, storage: true })
+    expect(older).toEqual({ ...newer, name: "v1alpha1", storage: false })
+  })
+
+  it("has statuses of their own, whose conditions are told apart by type", () => {
+    expect(newer?.subresources).toEqual({ status: {} })
+    expect(inside(schemaOf(file), "status", "conditions")).toMatchObject({
+      "x-kubernetes-list-type": "map",
+      "x-kubernetes-list-map-keys": ["type"]
+    })
+  })
+
+  it("judges a name when it is given, and never again", () => {
+    expect(inside(schemaOf(file), "metadata", "name")["x-kubernetes-validations"]).toEqual([
+      expect.objectContaining({
+        optionalOldSelf: true,
+        rule: expect.stringMatching(/ \|\| oldSelf\.hasValue\(\)$/) as string
+      })
+    ])
+  })
+
+  it("knows every field that people write, and says what those are that it judges", () => {
+    const fields = Object.entries(inside(schemaOf(file), "spec").properties ?? {})
+    expect(fields.map(([name, field]) => [name, field["x-kubernetes-preserve-unknown-fields"]])).toEqual(
+      fields.map(([name]) => [name, undefined])
+    )
+    const silent = fields.filter(([, { description = "" }]) => description === "")
+    expect(silent.map(([name]) => name)).toEqual([])
+  })
+})
+
+describe("the example of sites", () => {
+  it("puts the example's nodes into two units of one group", () => {
+    const sites = documents<Site>("../examples/sites.yaml")
+    const nodes = documents<Named>("../examples/nodes.yaml").map(({ metadata }) => metadata.name)
+    expect(sites.flatMap(({ spec }) => spec.nodes ?? [])).toEqual(nodes)
+    const units = sites.filter(({ kind }) => kind === "NodeUnit").map(({ metadata }) => metadata.name)
+    expect(sites.find(({ kind }) => kind === "NodeGroup")?.spec.nodeUnits).toEqual(units)
   })
 })
 
@@ -142,7 +196,11 @@ interface Workload {
 
 interface Named {
   readonly kind: string
-  readonly metadata: { readonly namespace?: string }
+  readonly metadata: { readonly name: string; readonly namespace?: string }
+}
+
+interface Site extends Named {
+  readonly spec: { readonly nodes?: readonly string[]; readonly nodeUnits?: readonly string[] }
 }
 
 const WRAPPER = join(FOLDER, "../wrapper")
@@ -150,11 +208,12 @@ const CLUSTER: ReadonlySet<string> = new Set(["Namespace", "ClusterRole", "Clust
 
 const text = (path: string): string => readFileSync(join(WRAPPER, path), "utf8")
 
+const documents = <A>(file: string): readonly (A & Named)[] =>
+  parseAllDocuments(text(file)).map((document) => document.toJSON() as A & Named)
+
 /** The objects in one of the wrapper's files: of a kind, or all. */
 const ofKind = <A>(file: string, kind?: string): readonly (A & Named)[] =>
-  parseAllDocuments(text(file))
-    .map((document) => document.toJSON() as A & Named)
-    .filter((object) => kind === undefined || object.kind === kind)
+  documents<A>(file).filter((object) => kind === undefined || object.kind === kind)
 
 const daemonSet = (): Workload => {
   const [found] = ofKind<Workload>("daemonset.yaml", "DaemonSet")
@@ -162,14 +221,28 @@ const daemonSet = (): Workload => {
   return found
 }
 
-const schemaOf = (file: string): Schema => {
-  const crd = parse(readFileSync(join(FOLDER, file), "utf8")) as {
-    readonly spec: {
-      readonly versions: readonly [{ readonly schema: { readonly openAPIV3Schema: Schema } }]
-    }
+const crdText = (file: string): string => readFileSync(join(FOLDER, file), "utf8")
+
+interface Crd {
+  readonly spec: {
+    readonly conversion?: object
+    readonly versions: readonly [Version, ...(readonly Version[])]
   }
-  return crd.spec.versions[0].schema.openAPIV3Schema
 }
+
+interface Version {
+  readonly name: string
+  readonly subresources: object
+  readonly schema: { readonly openAPIV3Schema: Schema }
+}
+
+const crd = (file: string): Crd => parse(crdText(file)) as Crd
+
+/** Of the version that is stored; where there are others, they have the same. */
+const schemaOf = (file: string): Schema => crd(file).spec.versions[0].schema.openAPIV3Schema
+
+const inside = (schema: Schema, ...path: readonly string[]): Schema =>
+  path.reduce((here, name) => here.properties?.[name] ?? {}, schema)
 
 const innerOf = (schema: Schema): readonly (readonly [string, Schema])[] => [
   ...Object.entries(schema.properties ?? {}),

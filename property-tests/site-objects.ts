@@ -30,6 +30,14 @@ export const sitePath = (kind: SiteObject["kind"], version: Version, name?: stri
   return name === undefined ? all : `${all}/${name}`
 }
 
+/** Where an object is, or is made. */
+export const pathOf = ({ apiVersion, kind, metadata }: SiteObject, named = true): string =>
+  sitePath(kind, apiVersion.endsWith("2") ? "v1alpha2" : "v1alpha1", named ? metadata.name : undefined)
+
+/** The spec of an object that was taken, with what is preset. */
+export const wholeOf = ({ kind, spec }: SiteObject): object | undefined =>
+  kind === "NodeUnit" && spec !== undefined ? { type: "edge", ...spec } : spec
+
 const taint = { key: "edge.example.com/site", value: "beijing", effect: "NoExecute" }
 const selector = {
   matchLabels: { "topology.kubernetes.io/zone": "bj", "kubernetes.io/os": "linux", empty: "" },
@@ -45,6 +53,10 @@ const given = {
   annotations: { note: "any text: {}" },
   taints: [taint, { key: "gpu", effect: "PreferNoSchedule", timeAdded: "2022-07-01T10:00:00Z" }]
 }
+
+/** As YAML reads a field after whose colon nothing stands. */
+const nothing = { labels: null, annotations: null, taints: null }
+const nobody = { matchLabels: null, matchExpressions: null, annotations: null }
 
 export const GOOD: readonly { readonly what: string; readonly object: SiteObject }[] = [
   {
@@ -87,6 +99,20 @@ export const GOOD: readonly { readonly what: string; readonly object: SiteObject
     })
   },
   { what: "a unit that says nothing", object: site("NodeUnit", "says-nothing") },
+  {
+    what: "a unit whose fields are null",
+    object: site("NodeUnit", "nulls", {
+      nodes: null,
+      selector: null,
+      setnode: null,
+      setNode: nothing,
+      taints: null
+    })
+  },
+  {
+    what: "a group whose fields are null",
+    object: site("NodeGroup", "null-group", { nodeUnits: null, selector: nobody, autoFindNodeKeys: null })
+  },
   { what: "a unit of 63 characters", object: site("NodeUnit", "u".repeat(63), { type: "master" }) },
   { what: "a unit with dots in its name", object: site("NodeUnit", "1.bei-jing.cn", { type: "edge" }) },
   {
@@ -114,17 +140,6 @@ export const GOOD: readonly { readonly what: string; readonly object: SiteObject
   },
   { what: "a group of 63 characters", object: site("NodeGroup", "g".repeat(63), {}) }
 ]
-
-/** As YAML reads a field after whose colon nothing stands. */
-export const NULLS = {
-  spec: {
-    nodes: null,
-    selector: null,
-    setNode: { labels: null, taints: null, annotations: {} },
-    taints: null
-  },
-  kept: { type: "edge", setNode: { annotations: {} } }
-}
 
 interface Bad {
   readonly what: string

@@ -23,7 +23,7 @@ export type Side = (namespace: string) => Promise<Player>
 const NAMESPACES = "/api/v1/namespaces"
 const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
-/** The definitions of the grids. */
+/** The definitions of grids and sites. */
 const definitions = (): readonly object[] => {
   const folder = new URL("../../manifests/crds/", import.meta.url)
   return readdirSync(folder)
@@ -31,12 +31,13 @@ const definitions = (): readonly object[] => {
     .filter((each) => at(each, "kind") === "CustomResourceDefinition")
 }
 
-/** A real API server, with the grids' definitions in it. */
+/** A real API server, with the definitions of grids and sites in it. */
 export const real = async (client: Client): Promise<Side> => {
   for (const definition of definitions()) {
     await client.create(DEFINITIONS, definition)
     const [group, plural] = [at(definition, "spec", "group"), at(definition, "spec", "names", "plural")]
-    const path = `/apis/${String(group)}/v1/${String(plural)}`
+    const version = at(definition, "spec", "versions", 0, "name")
+    const path = `/apis/${String(group)}/${String(version)}/${String(plural)}`
     await until(
       { what: `${path} served`, seconds: 20 },
       async () => (await client.ask("GET", path)).code === 200
@@ -128,7 +129,7 @@ const named = (name: string): object => ({ apiVersion: "v1", kind: "Namespace", 
 /** A sequence takes less than a second: all of it happens at one time. */
 const NOW = Date.UTC(2026, 0, 1)
 
-/** The model, with the grids' definitions in it. */
+/** The model, with the definitions of grids and sites in it. */
 export const model = (): Side => {
   const post = (cluster: Cluster, path: string, body: unknown): Model.Step => {
     const step = Model.step(cluster, { method: "POST", path, query: {}, body, at: NOW })
