@@ -9,6 +9,7 @@ import { mergePatch, type NodeGroup, type NodeUnit, type NodeUnitSpec, sites } f
 import { site } from "../src/core/site.ts"
 import { SiteNode } from "../src/core/site-node.ts"
 import { sitesOf } from "../src/core/sites.ts"
+import { allWritten } from "../src/core/unwritten.ts"
 import { start, step } from "../src/embedded/model.ts"
 import { cpu as used, type Figures, rss } from "./cluster.ts"
 import { NOW } from "./grids.ts"
@@ -119,7 +120,7 @@ export const placing = (): Figures => {
     units: all.map((unit) => site("NodeUnit", unit)),
     groups: groups.map((group) => site("NodeGroup", group)),
     maxNodesChanged: 0.2,
-    unwritten: new Map<string, string>()
+    unwritten: allWritten
   }
   const left = sitesOf({ ...input, nodes: seen }).nodes.length
   if (left !== 0) throw new Error(`${left} patches are left, where nothing should be`)

@@ -1,18 +1,20 @@
 /**
- * RBAC: the ClusterRole and the Role of the manifests are exactly what the controller does. A tour makes it do everything that it ever does; with
- * all verbs nothing is refused, and with any one of them removed the server refuses just that.
+ * RBAC: what the ClusterRole and the Role of the manifests say of grids is exactly what the controller does for them (for sites: see
+ * access-sites.test.ts). A tour makes it do everything that it ever does; with all verbs nothing is refused, and with any one of them removed the
+ * server refuses just that.
  *
  * On a control plane of its own with OwnerReferencesPermissionEnforcement, where nobody else looks after the grids: each tour has a namespace, an
- * account, a role and a controller.
+ * account, a role and a controller without sites, since all tours have the same nodes.
  */
 import { describe, expect } from "vitest"
-import { account, ROLES, type Roles, type Rule } from "./accounts.ts"
+import { account, type Roles, type Rule } from "./accounts.ts"
 import { heard, type Heard, isWrite } from "./audit.ts"
 import { at } from "./client.ts"
 import { type Controller, controller, deployed } from "./controller.ts"
 import { until } from "./deadline.ts"
 import { node } from "./nodes.ts"
 import { ownPlane } from "./own-plane.ts"
+import { GRID_ROLES } from "./rules.ts"
 import { clusterTest } from "./skip.ts"
 import { deployment, statefulSet } from "./specs.ts"
 
@@ -31,7 +33,7 @@ describe.concurrent("the controller's roles", () => {
   clusterTest(
     "with all their verbs are refused nothing, in anything that the controller ever does",
     async () => {
-      await using tour = await Tour.begin("whole", ROLES, ["--lease", `whole/${LEASE}`])
+      await using tour = await Tour.begin("whole", GRID_ROLES, ["--lease", `whole/${LEASE}`])
       await tour.ends()
       await tour.renewsItsLease()
       expect(tour.refusals()).toEqual([])
@@ -39,10 +41,10 @@ describe.concurrent("the controller's roles", () => {
   )
 
   const without = (removed: Rule): Roles => ({
-    cluster: ROLES.cluster.filter((other) => other !== removed),
-    own: ROLES.own.filter((other) => other !== removed)
+    cluster: GRID_ROLES.cluster.filter((other) => other !== removed),
+    own: GRID_ROLES.own.filter((other) => other !== removed)
   })
-  for (const [index, rule] of [...ROLES.cluster, ...ROLES.own].entries()) {
+  for (const [index, rule] of [...GRID_ROLES.cluster, ...GRID_ROLES.own].entries()) {
     const [verb = "", resource = ""] = [...rule.verbs, ...rule.resources]
     clusterTest(`have no superfluous verb: ${verb} ${resource}`, async () => {
       const namespace = `without-${index}`
@@ -63,7 +65,7 @@ describe.concurrent("the controller's roles", () => {
 
 describe("a restart of the controller", () => {
   clusterTest("writes nothing to what is settled", async () => {
-    await using tour = await Tour.begin("again", ROLES, [])
+    await using tour = await Tour.begin("again", GRID_ROLES, [])
     await tour.ends()
     await tour.restart()
     const before = tour.writes().length
@@ -106,7 +108,7 @@ class Tour {
     await plane().client.create("/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata })
     const entitled = await account(plane().client, namespace, "controller", roles)
     await furnished(namespace)
-    const own = ["--namespace", namespace, "--unit-grace", "0s"]
+    const own = ["--namespace", namespace, "--unit-grace", "0s", "--sites", "off"]
     return new Tour(namespace, await controller(plane(), entitled, [...own, ...flags]))
   }
 

@@ -97,6 +97,50 @@ describe("autoFindNodeKeys", () => {
     expect(groups[0]?.nodeUnits).toEqual([])
   })
 
+  it("has the unit of somebody else serve where the group names it", () => {
+    const hand = unit("bj-p1", { nodes: ["n9"] })
+    const both = group("g", { autoFindNodeKeys: ["city", "park"], nodeUnits: ["bj-p1"] })
+    const { refused, groups, unwanted } = sites({ units: [hand], groups: [both], nodes })
+    expect([refused, unwanted, groups[0]?.nodeUnits]).toEqual([[], [], ["bj-p1"]])
+    expect(wanted([both], [hand], nodes).map(([name]) => name)).toEqual(["bj-p2"])
+  })
+
+  it("are the same in whatever order the keys stand", () => {
+    const turned = group("g", { autoFindNodeKeys: ["park", "city", "park"] })
+    expect(wanted([turned], [], nodes)).toEqual(wanted([g], [], nodes))
+  })
+
+  it("are only those whose controller is the group: others are collected with it, and stay till then", () => {
+    const kept = unit(
+      "kept",
+      { nodes: ["n1"] },
+      { ownerReferences: [{ kind: "NodeGroup", name: "g", uid: "uid-of-g" }] }
+    )
+    for (const each of [g, group("g", {})])
+      expect(sites({ units: [kept], groups: [each], nodes }).unwanted).toEqual([])
+  })
+
+  it("stay while they name a node that is there", () => {
+    const mine = (listed: readonly string[]) =>
+      unit(
+        "bj-p7",
+        { selector: { matchLabels: { city: "bj", park: "p7" } }, nodes: listed },
+        { ownerReferences: owner }
+      )
+    const gone = (listed: readonly string[]) =>
+      sites({ units: [mine(listed)], groups: [g], nodes }).unwanted.map(({ name }) => name)
+    expect([gone(["n4"]), gone(["n9"]), gone([])]).toEqual([[], ["bj-p7"], ["bj-p7"]])
+  })
+
+  it("stay where their group is deleted without its dependents", () => {
+    const units = [found("bj-p1", { city: "bj", park: "p1" })]
+    const going = (finalizers: readonly string[]) => {
+      const { metadata, ...rest } = group("g", {}, { deleting: true })
+      return sites({ units, groups: [{ ...rest, metadata: { ...metadata, finalizers } }], nodes }).unwanted
+    }
+    expect([going(["orphan"]).length, going(["foregroundDeletion"]).length]).toEqual([0, 1])
+  })
+
   it("leaves the name of a group alone", () => {
     const same_ = group("bj-p2", {})
     expect(wanted([g, same_], [], nodes).map(([name]) => name)).toEqual(["bj-p1"])
@@ -135,7 +179,15 @@ describe("autoFindNodeKeys", () => {
   })
 })
 
-const owner = [{ apiVersion: "site.superedge.io/v1alpha2", kind: "NodeGroup", name: "g", uid: "uid-of-g" }]
+const owner = [
+  {
+    apiVersion: "site.superedge.io/v1alpha2",
+    kind: "NodeGroup",
+    name: "g",
+    uid: "uid-of-g",
+    controller: true
+  }
+]
 
 const found = (name: string, matchLabels: object): NodeUnit =>
   unit(name, { type: "edge", selector: { matchLabels } }, { ownerReferences: owner })

@@ -114,7 +114,7 @@ describe("sites", () => {
 
   it("holds the keys of a group that would lose the units it found", () => {
     const by = (key: string, annotations = {}) => group("g", { autoFindNodeKeys: [key] }, { annotations })
-    const owner = [{ kind: "NodeGroup", name: "g", uid: "uid-of-g" }]
+    const owner = [{ kind: "NodeGroup", name: "g", uid: "uid-of-g", controller: true }]
     const found = unit("a", { selector: { matchLabels: { zone: "a" } } }, { ownerReferences: owner })
     const before = settled([found], [by("zone")])
     expect(guarded(before, [found], [by("zone")]).unwanted).toEqual([])
@@ -125,15 +125,45 @@ describe("sites", () => {
 
   it("keeps a found unit whose nodes all lose the label at once", () => {
     const finding = group("g", { autoFindNodeKeys: ["zone"] })
-    const owner = [{ kind: "NodeGroup", name: "g", uid: "uid-of-g" }]
+    const owner = [{ kind: "NodeGroup", name: "g", uid: "uid-of-g", controller: true }]
     const found = unit("a", { selector: { matchLabels: { zone: "a" } } }, { ownerReferences: owner })
     const bare = settled([found], [finding]).map((node) => edited(node, { labels: { zone: null } }))
     expect(guarded(bare, [found], [finding])).toMatchObject({ nodes: [], unwanted: [] })
   })
 
+  it("keeps no found unit whose group is being deleted", () => {
+    const finding = (deleting: boolean) => group("g", { autoFindNodeKeys: ["zone"] }, { deleting })
+    const owner = [{ kind: "NodeGroup", name: "g", uid: "uid-of-g", controller: true }]
+    const found = unit("a", { selector: { matchLabels: { zone: "a" } } }, { ownerReferences: owner })
+    const bare = settled([found], [finding(false)]).map((node) => edited(node, { labels: { zone: null } }))
+    expect(guarded(bare, [found], [finding(true)]).unwanted.map(({ name }) => name)).toEqual(["a"])
+  })
+
+  it("holds nodes whose mark is someone else's, too: what else the unit gave is ours", () => {
+    const tainting = (nodes: readonly string[]) =>
+      unit("u1", { nodes, setNode: { taints: [{ key: "t", effect: "NoSchedule" }] } })
+    const marked = all.map((name) => seat(name, { labels: { u1: "nodeunits.superedge.io" } }))
+    const patches = new Map(
+      sites({ units: [tainting(all)], groups: [], nodes: marked.map(stored) }).nodes.map((each) => [
+        each.name,
+        each
+      ])
+    )
+    const before = marked.map((node) => {
+      const patch = patches.get(node.name)
+      return patch === undefined ? node : patched(node, mergePatch(patch))
+    })
+    expect(guarded(before, [tainting(all)], []).nodes).toEqual([])
+    expect(guarded(before, [tainting([])], []).nodes).toEqual([])
+  })
+
   it("holds nothing where no share is said", () => {
-    const found = unit("a", { nodes: ["n1", "n2"] }, { ownerReferences: [{ uid: "uid-of-g" }] })
-    const nodes = ["n1", "n2"].map((name) => stored(seat(name)))
+    const found = unit(
+      "a",
+      { selector: { matchLabels: { park: "a" } } },
+      { ownerReferences: [{ uid: "uid-of-g", controller: true }] }
+    )
+    const nodes = ["n1", "n2"].map((name) => stored(seat(name, { labels: { park: "a" } })))
     const { unwanted, moves: none } = sites({ units: [found], groups: [group("g", {})], nodes })
     expect([unwanted.map(({ name }) => name), none.held]).toEqual([["a"], []])
   })

@@ -317,6 +317,24 @@ describe("unschedulable", () => {
     expect(world.at("n1")).toMatchObject({ unschedulable: true, annotations: {} })
   })
 
+  it("never frees a node that someone else wants cordoned as well", () => {
+    const world = settled([cordoning(true)], [], { n1: {} })
+    const before = world.node("n1")
+    const fieldsV1 = { "f:spec": { "f:unschedulable": {} } }
+    const entry = {
+      manager: "gitops",
+      operation: "Apply",
+      apiVersion: "v1",
+      fieldsType: "FieldsV1",
+      fieldsV1
+    }
+    const managedFields = [...(before.metadata.managedFields ?? []), entry]
+    const shared = { ...before, metadata: { ...before.metadata, managedFields } }
+    const [patch] = sites({ units: [cordoning(false)], groups: [], nodes: [shared] }).nodes
+    expect(patch?.unschedulable).toBeUndefined()
+    expect(patch?.annotations).toEqual({ "site.superedge.io/given": null })
+  })
+
   it("cordons a member again that someone freed", () => {
     const world = settled([cordoning(true)], [], { n1: {} })
     world.edit("n1", { unschedulable: false })

@@ -304,7 +304,13 @@ describe("units and groups that are not served", () => {
   it("R165 are about to go where their last node went", () => {
     const g = group("g", { autoFindNodeKeys: ["zone"] })
     const ownerReferences = [
-      { apiVersion: "site.superedge.io/v1alpha2", kind: "NodeGroup", name: "g", uid: "uid-of-g" }
+      {
+        apiVersion: "site.superedge.io/v1alpha2",
+        kind: "NodeGroup",
+        name: "g",
+        uid: "uid-of-g",
+        controller: true
+      }
     ]
     const lost = unit("a", { selector: { matchLabels: { zone: "a" } } }, { ownerReferences })
     expect(roster({ units: [lost], groups: [g], nodes: [] }).unitsGoing).toEqual(["a"])

@@ -1,6 +1,7 @@
 /** Units and groups together, case by case: small situations whose right result is known. */
 import { describe, expect, it } from "vitest"
 import { desired } from "../src/core/desired.ts"
+import type { NodeGroup, NodeUnit } from "../src/core/site.ts"
 import { sites } from "../src/core/sites.ts"
 import { unitsOf } from "../src/core/units.ts"
 import { web } from "./given.ts"
@@ -245,11 +246,31 @@ describe("names", () => {
     }
   )
 
+  it("are those of who was served already, where both were made in the same second", () => {
+    const served = (object: NodeUnit | NodeGroup) => ({
+      ...object,
+      metadata: { ...object.metadata, finalizers: ["site.superedge.io/finalizer"] }
+    })
+    const [one, other] = [unit("x", { nodes: ["n1"] }), group("x", { nodeUnits: [] })]
+    const told = (units: readonly NodeUnit[], groups: readonly NodeGroup[]) =>
+      sites({ units, groups, nodes: [] }).refused.map(({ unit: u, group: g }) => u ?? `group ${g}`)
+    expect(told([one], [other])).toEqual(["group x"])
+    expect(told([one], [served(other)])).toEqual(["x"])
+    expect(told([served(one)], [served(other)])).toEqual(["group x"])
+  })
+
+  it("that a deletion keeps are waited for", () => {
+    const [one, other] = [unit("x", {}, { deleting: true }), group("x", {}, { born: 2 })]
+    expect(sites({ units: [one], groups: [other], nodes: [] }).refused.map(({ message }) => message)).toEqual(
+      ['NodeGroup x: metadata.name: "x" is the label of NodeUnit x until its deletion is done; wait for it']
+    )
+  })
+
   it("of units that a group names and nobody has are told", () => {
     const { last } = settled([unit("u1")], [group("g", { nodeUnits: ["u1", "u7", "u8"] })], {})
     expect(last.groups[0]).toMatchObject({ unitNumber: 1, nodeUnits: ["u1"] })
     expect(last.refused.map(({ message }) => message)).toEqual([
-      "NodeGroup g: spec.nodeUnits: no NodeUnit is called u7, u8; make it, or take it from the list"
+      "NodeGroup g: spec.nodeUnits: no NodeUnit that is served is called u7, u8; make or mend it, or take it from the list"
     ])
   })
 })

@@ -51,7 +51,7 @@ describe.concurrent("fault 9: a server in trouble", () => {
         for (const [about, times] of asked)
           expect([about, times.length, times.length <= most]).toEqual([about, times.length, true])
         const watches = [...asked].filter(([about]) => about.startsWith("watch"))
-        expect(watches.length).toBe(7)
+        expect(watches.length).toBe(9)
         for (const [about, times] of watches) {
           const gaps = times.slice(1).map((time, i) => Math.round(time - (times[i] ?? 0)))
           const patient = deed._tag === "Fail" && deed.retryAfter !== undefined

@@ -2,10 +2,7 @@
  * The finalizer of units and groups: it is on each of them from the start, and goes once nothing of a deleted one is on any node.
  */
 import type { Released } from "./release.ts"
-import { byText, type Site } from "./site.ts"
-
-/** As SuperEdge calls it. */
-export const FINALIZER = "site.superedge.io/finalizer"
+import { byText, FINALIZER, type Site } from "./site.ts"
 
 /** The finalizers that an object is to have, all of them, under the revision that was read. */
 export interface FinalizerPatch {

@@ -5,16 +5,7 @@
  */
 import { hashed, isLabelKey } from "./grid.ts"
 import { asText } from "./json.ts"
-import {
-  byAge,
-  byText,
-  type NodeUnit,
-  refusal,
-  type Site,
-  SITE_API,
-  type SiteRefusal,
-  texts
-} from "./site.ts"
+import { byText, type NodeUnit, refusal, type Site, SITE_API, type SiteRefusal, texts } from "./site.ts"
 import type { SiteNode } from "./site-node.ts"
 import { own } from "./value.ts"
 
@@ -28,17 +19,17 @@ export interface UnwantedUnit {
 export interface FoundUnits {
   /** units to make, or whose selector is to be set right (these bear their uid); whole objects for an apply */
   readonly wanted: readonly NodeUnit[]
-  /** units whose combination no node has any more, with the group that made them */
+  /** units whose combination no node has any more, and that name no node, with the group that made them */
   readonly unwanted: readonly { readonly unit: Site; readonly group: Site }[]
   readonly refused: readonly SiteRefusal[]
 }
 
-/** The group that made a unit: the one that its owner reference names, by uid. */
+/** The group that made a unit: its controller owner, by uid. A unit that is only to be collected with a group is nobody's find. */
 export const makers = (groups: readonly Site[]): ((unit: Site) => Site | undefined) => {
   const byUid = new Map(groups.filter(({ uid }) => uid !== "").map((group) => [group.uid, group]))
   return ({ ownerReferences }) => {
     for (const each of Array.isArray(ownerReferences) ? (ownerReferences as readonly unknown[]) : []) {
-      const uid = own(each, "uid")
+      const uid = own(each, "controller") === true ? own(each, "uid") : undefined
       const group = typeof uid === "string" ? byUid.get(uid) : undefined
       if (group !== undefined) return group
     }
@@ -46,7 +37,7 @@ export const makers = (groups: readonly Site[]): ((unit: Site) => Site | undefin
   }
 }
 
-/** The keys of a group, each once; a refusal where they can't be used. */
+/** The keys of a group, each once and sorted: their order means nothing, and is in no name. A refusal where they can't be used. */
 const keysOf = (group: Site): readonly string[] | SiteRefusal => {
   const path = "spec.autoFindNodeKeys"
   const keys = texts(own(group.spec, "autoFindNodeKeys") ?? own(group.spec, "autofindnodekeys"))
@@ -54,7 +45,7 @@ const keysOf = (group: Site): readonly string[] | SiteRefusal => {
   if ("wrong" in keys) return refusal(group, "InvalidAutoKeys", path, `${keys.wrong}; ${advice}`)
   const bad = keys.find((key) => !isLabelKey(key))
   return bad === undefined
-    ? keys
+    ? [...keys].sort()
     : refusal(group, "InvalidAutoKeys", path, `"${bad}" is no label key; ${advice}`)
 }
 
@@ -121,10 +112,13 @@ const foundUnit = (
  * leaves the units that it made as they are.
  */
 export const foundUnits = (o: {
+  /** oldest first */
   readonly groups: readonly Site[]
   readonly units: readonly Site[]
   readonly holders: ReadonlyMap<string, Site>
   readonly maker: (unit: Site) => Site | undefined
+  /** whether a group names or selects a unit */
+  readonly has: (group: Site, unit: Site) => boolean
   readonly nodes: readonly SiteNode[]
 }): FoundUnits => {
   const wanted: NodeUnit[] = []
@@ -132,21 +126,27 @@ export const foundUnits = (o: {
   const spared = new Set<Site>()
   const names = new Map<Site, ReadonlySet<string>>()
   const usedBy = new Map<string, Site>()
-  for (const group of [...o.groups].sort(byAge)) {
+  for (const group of o.groups) {
+    if (group.deleting && group.finalizers.includes(ORPHAN)) {
+      spared.add(group)
+      continue
+    }
     const keys = group.deleting ? [] : keysOf(group)
-    const same = "reason" in keys ? undefined : usedBy.get(JSON.stringify([...keys].sort()))
+    const same = "reason" in keys ? undefined : usedBy.get(JSON.stringify(keys))
     if ("reason" in keys || (same !== undefined && keys.length > 0)) {
       spared.add(group)
       refused.push("reason" in keys ? keys : sameKeys(group, same))
       continue
     }
-    usedBy.set(JSON.stringify([...keys].sort()), group)
+    usedBy.set(JSON.stringify(keys), group)
     const mine = new Set<string>()
     names.set(group, mine)
     for (const values of combinations(keys, o.nodes)) {
       const name = foundName(keys, values)
       const matchLabels = Object.fromEntries(keys.map((key, i) => [key, values[i] ?? ""]))
       const holder = o.holders.get(name)
+      // One that was made by hand, or by SuperEdge, serves as well where the group has it.
+      if (holder?.kind === "NodeUnit" && o.maker(holder) !== group && o.has(group, holder)) continue
       if (
         mine.has(name) ||
         (holder !== undefined && (holder.kind !== "NodeUnit" || o.maker(holder) !== group))
@@ -161,12 +161,24 @@ export const foundUnits = (o: {
   }
   const unwanted = o.units.flatMap((unit) => {
     const group = unit.deleting ? undefined : o.maker(unit)
-    return group === undefined || spared.has(group) || names.get(group)?.has(unit.name) !== false
+    return group === undefined ||
+      spared.has(group) ||
+      names.get(group)?.has(unit.name) !== false ||
+      (!group.deleting && namesNode(unit, o.nodes))
       ? []
       : [{ unit, group }]
   })
   return { wanted: wanted.sort((a, b) => byText(a.metadata.name, b.metadata.name)), unwanted, refused }
 }
+
+/** Whether someone added a node to a unit by name that exists. */
+const namesNode = (unit: Site, nodes: readonly SiteNode[]): boolean => {
+  const listed = texts(own(unit.spec, "nodes"))
+  return !("wrong" in listed) && listed.length > 0 && nodes.some(({ name }) => listed.includes(name))
+}
+
+/** The garbage collector's finalizer of what is deleted without its dependents. */
+const ORPHAN = "orphan"
 
 const selectsSo = (unit: Site, matchLabels: { readonly [key: string]: string }): boolean => {
   const live = own(own(unit.spec, "selector"), "matchLabels")

@@ -1,7 +1,7 @@
 /**
  * Which nodes are in which unit, and which units are in which group.
  *
- * What can't be read changes nothing: a unit whose selector is wrong keeps the nodes that carry its mark, a group keeps the units whose
+ * What can't be read changes nothing: a unit whose selector is wrong keeps the nodes that it gave anything, a group keeps the units whose
  * nodes carry its label.
  */
 import { isObject, asText } from "./json.ts"
@@ -22,32 +22,32 @@ export interface Membership<A> {
 
 const nobody: Membership<never> = { members: new Set(), leaving: new Set(), refused: [], notices: [] }
 
-/** Nodes by name, by what they have, and by the unit whose mark of ours they carry. */
+/** Nodes by name, by what they have, and by the units that gave them anything. */
 export class Nodes {
   readonly all: readonly SiteNode[]
   readonly index: NodeIndex
   readonly named: ReadonlyMap<string, SiteNode>
-  readonly marked: ReadonlyMap<string, readonly SiteNode[]>
+  readonly holding: ReadonlyMap<string, readonly SiteNode[]>
 
   constructor(all: readonly SiteNode[]) {
     this.all = all
     this.index = new NodeIndex(all)
     this.named = new Map(all.map((node) => [node.name, node]))
-    const marked = new Map<string, SiteNode[]>()
+    const holding = new Map<string, SiteNode[]>()
     for (const node of all)
-      for (const unit of node.marks()) {
-        const list = marked.get(unit)
-        if (list === undefined) marked.set(unit, [node])
+      for (const unit of node.units()) {
+        const list = holding.get(unit)
+        if (list === undefined) holding.set(unit, [node])
         else list.push(node)
       }
-    this.marked = marked
+    this.holding = holding
   }
 }
 
 /** The nodes of a unit: those that it names and that exist, and those that its selector selects. None of a unit that is being deleted. */
 export const nodesOfUnit = (unit: Site, nodes: Nodes): Membership<SiteNode> => {
   if (unit.deleting) return nobody
-  const had = nodes.marked.get(unit.name) ?? []
+  const had = nodes.holding.get(unit.name) ?? []
   const read = reading(unit, "nodes", own(unit.spec, "nodes"))
   if ("reason" in read) return { ...nobody, members: new Set(had), refused: [read] }
   const { listed, requirements } = read
@@ -105,9 +105,8 @@ export const unitsOfGroup = (group: Site, o: UnitsOfGroups): Membership<Site> =>
   if (group.deleting) return nobody
   const had = o.had(group)
   const found = o.units.filter((unit) => o.maker(unit) === group)
-  const list = own(group.spec, "nodeUnits") ?? undefined
-  const field = list === undefined && own(group.spec, "nodeunits") !== undefined ? "nodeunits" : "nodeUnits"
-  const read = reading(group, field, list ?? own(group.spec, "nodeunits"))
+  const field = isAbsent(own(group.spec, "nodeUnits")) ? "nodeunits" : "nodeUnits"
+  const read = reading(group, field, own(group.spec, field))
   if ("reason" in read) return { ...nobody, members: new Set([...had, ...found]), refused: [read] }
   const members = new Set(found)
   const missing: string[] = []
@@ -126,11 +125,15 @@ export const unitsOfGroup = (group: Site, o: UnitsOfGroups): Membership<Site> =>
             group,
             "UnitMissing",
             `spec.${field}`,
-            `no NodeUnit is called ${naming(missing.sort())}; make it, or take it from the list`
+            `no NodeUnit that is served is called ${naming(missing.sort())}; make or mend it, or take it from the list`
           )
         ]
   return { members, leaving: new Set(had.filter((unit) => !members.has(unit))), refused, notices: [] }
 }
+
+/** Null and an empty list say as little as nothing. */
+const isAbsent = (list: unknown): boolean =>
+  list === undefined || list === null || (Array.isArray(list) && list.length === 0)
 
 const textAt = (map: unknown, key: string): string | undefined => {
   const value = own(map, key)

@@ -74,6 +74,5 @@ export const cordonOf = (node: SiteNode, { cordoning }: Bundle, before: Before):
   return { set: mine ? false : undefined, ours: false }
 }
 
-/** Someone freed the node that we had cordoned, and someone cordoned it again: the field changed hands. */
-const isOthers = (node: SiteNode): boolean =>
-  !node.owns("spec", "unschedulable") && node.others("spec", "unschedulable").length > 0
+/** Someone else wants it as well, or freed the node that we had cordoned and cordoned it again. */
+const isOthers = (node: SiteNode): boolean => node.others("spec", "unschedulable").length > 0

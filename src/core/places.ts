@@ -46,7 +46,8 @@ export const placing = (o: Placing): Places => {
       unitsOfGroup(group, { units: live, holders: o.holders, maker: o.maker, had })
     ])
   )
-  const found = foundUnits({ groups, units, holders: o.holders, maker: o.maker, nodes: o.nodes.all })
+  const has = (group: Site, unit: Site): boolean => inGroups.get(group)?.members.has(unit) === true
+  const found = foundUnits({ groups, units, holders: o.holders, maker: o.maker, has, nodes: o.nodes.all })
   const leaving = [
     ...[...inUnits].map(([unit, each]) => leavingOf(unit, each.leaving)),
     ...groups.map((group) => leavingOf(group, leavingGroup(group, inUnits, inGroups, labelled, found)))
@@ -62,7 +63,7 @@ export const placing = (o: Placing): Places => {
     notices: both.flatMap(({ notices }) => notices),
     wanted: o.holders.has(unitNodeAll.metadata.name) ? found.wanted : [...found.wanted, unitNodeAll],
     unwanted: found.unwanted
-      .filter(({ unit, group }) => !held.has(unit) && !held.has(group))
+      .filter(({ unit, group }) => group.deleting || (!held.has(unit) && !held.has(group)))
       .map(({ unit: { name, uid, resourceVersion } }) => ({ name, uid, resourceVersion }))
       .sort((a, b) => byText(a.name, b.name)),
     moves: moved

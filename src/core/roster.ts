@@ -8,6 +8,7 @@ import { type Carried, carried, type CarriedFrom, carriedFrom } from "./carried.
 import { byText, type Site, site, type SiteRefusal, text } from "./site.ts"
 import { SiteNode } from "./site-node.ts"
 import { type SitesInput, type Survey, survey } from "./sites.ts"
+import { allWritten } from "./unwritten.ts"
 import { own } from "./value.ts"
 
 /** A group and its units. */
@@ -85,7 +86,7 @@ export const roster = (input: SitesInput): Roster => {
   const groups = input.groups.map((each) => site("NodeGroup", each))
   const nodes = input.nodes.map((each) => new SiteNode(each)).filter(({ name }) => name !== "")
   const share = input.maxNodesChanged ?? 1
-  const found = survey({ units, groups, nodes, maxNodesChanged: share, unwritten: new Map() })
+  const found = survey({ units, groups, nodes, maxNodesChanged: share, unwritten: allWritten })
   const { sites, places } = found
   const reasons = [sites.units, sites.groups].map((all) =>
     all.map(({ conditions }) => conditions?.find(({ type }) => type === "Ready")?.reason ?? "")

@@ -7,7 +7,8 @@
 import { MANAGER } from "./child.ts"
 import { setOf } from "./fieldset.ts"
 import { isObject, stableJson } from "./json.ts"
-import { MARK, text } from "./site.ts"
+import { before } from "./given.ts"
+import { GIVEN, MARK, text } from "./site.ts"
 import { own } from "./value.ts"
 
 type Place = "labels" | "annotations"
@@ -73,9 +74,11 @@ export class SiteNode {
     return this.ours[place].has(key) ? undefined : this.at(place, key)
   }
 
-  /** The units whose mark on this node is ours. */
-  marks(): readonly string[] {
-    return [...this.ours.labels].filter((key) => this.at("labels", key) === MARK)
+  /** The units that gave this node anything by us: those whose mark on it is ours, or that gave it a taint or a cordon. */
+  units(): readonly string[] {
+    const marks = [...this.ours.labels].filter((key) => this.at("labels", key) === MARK)
+    const gave = this.at("annotations", GIVEN)
+    return gave === undefined ? marks : [...new Set([...marks, ...before(gave).units])]
   }
 
   /** The managers that own a label, an annotation or a field of the spec, ours aside; sorted. */

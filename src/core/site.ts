@@ -111,6 +111,9 @@ export interface Site {
   readonly spec: unknown
 }
 
+/** On every unit and group that is served, as SuperEdge calls it: goes once nothing of a deleted one is on any node. */
+export const FINALIZER = "site.superedge.io/finalizer"
+
 /** A text, or the empty one. */
 export const text = (value: unknown): string => (typeof value === "string" ? value : "")
 
@@ -180,6 +183,12 @@ export const bySite = (all: readonly SiteRefusal[]): ReadonlyMap<string, readonl
   return found
 }
 
+/** Older ones first; of the same second those that were served already. */
+const bySeniority = (a: Site, b: Site): number =>
+  byText(a.born, b.born) ||
+  Number(b.finalizers.includes(FINALIZER)) - Number(a.finalizers.includes(FINALIZER)) ||
+  byAge(a, b)
+
 export interface Names {
   /** the object that a name belongs to, deleted ones included until they are gone */
   readonly holders: ReadonlyMap<string, Site>
@@ -193,7 +202,7 @@ export interface Names {
 export const names = (all: readonly Site[]): Names => {
   const holders = new Map<string, Site>()
   const refused = new Map<Site, SiteRefusal>()
-  for (const each of [...all].sort(byAge)) {
+  for (const each of [...all].sort(bySeniority)) {
     const holder = holders.get(each.name)
     if (!isLabelValue(each.name)) refused.set(each, invalidName(each))
     else if (holder === undefined) holders.set(each.name, each)
@@ -215,7 +224,9 @@ const taken = (each: Site, holder: Site): SiteRefusal =>
     each,
     "NameTaken",
     "metadata.name",
-    `"${each.name}" is the label of ${holder.kind} ${holder.name}, which is older; make this ${each.kind} anew under another name`
+    holder.deleting
+      ? `"${each.name}" is the label of ${holder.kind} ${holder.name} until its deletion is done; wait for it`
+      : `"${each.name}" is the label of ${holder.kind} ${holder.name}, which is older; make this ${each.kind} anew under another name`
   )
 
 /** A list of texts, each once, or what is wrong with it. */

@@ -4,8 +4,10 @@
  * A pass over everything, from scratch: nothing is remembered but on the nodes themselves, by field ownership and in one annotation. So a
  * controller that was away cleans up what units let go of meanwhile.
  */
-import { type Bundle, bundle, type Giver } from "./bundle.ts"
+import { type Bundle, bundle } from "./bundle.ts"
 import { Complaints } from "./complaints.ts"
+import { type Givers, giversByNode, NO_GIVERS } from "./givers.ts"
+import { allWritten, complainOfUnwritten, type Unwritten } from "./unwritten.ts"
 import { type FinalizerPatch, finalizerPatches } from "./finalizer.ts"
 import { makers, type UnwantedUnit } from "./found-units.ts"
 import { gifts, type Gifts } from "./gifts.ts"
@@ -29,7 +31,7 @@ import {
   type SiteRefusal
 } from "./site.ts"
 import { type Places, placing } from "./places.ts"
-import { type Patched, released, type Released, takenFrom } from "./release.ts"
+import { type Patched, released, type Released } from "./release.ts"
 import { SiteNode } from "./site-node.ts"
 import { groupStatus, idleFields, type Told, unitStatus } from "./site-status.ts"
 
@@ -47,8 +49,7 @@ export interface SeenSites {
   readonly groups: readonly Site[]
   readonly nodes: readonly SiteNode[]
   readonly maxNodesChanged: number
-  /** by node: why its patch was not written */
-  readonly unwritten: ReadonlyMap<string, string>
+  readonly unwritten: Unwritten
 }
 
 export interface Sites {
@@ -83,7 +84,7 @@ export const sites = (input: SitesInput): Sites =>
     groups: input.groups.map((each) => site("NodeGroup", each)),
     nodes: input.nodes.map((each) => new SiteNode(each)),
     maxNodesChanged: input.maxNodesChanged ?? 1,
-    unwritten: new Map()
+    unwritten: allWritten
   })
 
 /** As `sites`, of objects that were read before. */
@@ -111,7 +112,7 @@ export const survey = ({ units, groups, maxNodesChanged: share, ...seen }: SeenS
   const givers = giversByNode(places, given)
   const bundleOf = bundling(givers)
   const patches = patching(bundleOf, nodes, complaints)
-  complainOfUnwritten(patches, seen.unwritten, givers, holders, complaints)
+  complainOfUnwritten(seen.unwritten, { patches, places, served, holders, givers, maker }, complaints)
   const refused = [
     ...unserved.values(),
     ...places.refused,
@@ -193,69 +194,4 @@ const patching = (bundleOf: Survey["bundleOf"], nodes: Nodes, complaints: Compla
     if (patch !== undefined) patched.push({ node, patch })
   }
   return patched
-}
-
-/** Patches that the server refused, told to all whose labels, annotations or taints they are about. */
-const complainOfUnwritten = (
-  patches: readonly Patched[],
-  unwritten: ReadonlyMap<string, string>,
-  givers: ReadonlyMap<SiteNode, Givers>,
-  holders: ReadonlyMap<string, Site>,
-  complaints: Complaints
-): void => {
-  if (unwritten.size === 0) return
-  for (const each of patches) {
-    const why = unwritten.get(each.node.name)
-    if (why === undefined) continue
-    const about = new Set((givers.get(each.node) ?? NO_GIVERS).list.map(({ unit }) => unit))
-    for (const name of takenFrom(each)) {
-      const holder = holders.get(name)
-      if (holder !== undefined) about.add(holder)
-    }
-    for (const site of about)
-      complaints.add(
-        {
-          about: site,
-          reason: "NodeNotWritten",
-          path: site.deleting ? "metadata.finalizers" : "spec",
-          says: `what nodes carry could not be written: ${why}`,
-          advice: "it is tried again"
-        },
-        each.node.name
-      )
-  }
-}
-
-interface Givers {
-  /** the same for nodes in the same units */
-  key: string
-  readonly list: Giver[]
-}
-
-const NO_GIVERS: Givers = { key: "", list: [] }
-
-/** The units of each node, oldest first. */
-const giversByNode = (places: Places, given: ReadonlyMap<Site, Gifts>): ReadonlyMap<SiteNode, Givers> => {
-  const holding = new Map<Site, Site[]>()
-  for (const [group, units] of places.unitsOf)
-    for (const unit of units) {
-      const list = holding.get(unit)
-      if (list === undefined) holding.set(unit, [group])
-      else list.push(group)
-    }
-  const found = new Map<SiteNode, Givers>()
-  let number = 0
-  for (const [unit, gifts] of given) {
-    number++
-    const giver: Giver = { unit, gifts, groups: holding.get(unit) ?? [] }
-    for (const node of places.nodesOf.get(unit) ?? []) {
-      const known = found.get(node)
-      if (known === undefined) found.set(node, { key: String(number), list: [giver] })
-      else {
-        known.key += ` ${number}`
-        known.list.push(giver)
-      }
-    }
-  }
-  return found
 }

@@ -44,6 +44,7 @@ export class Pace {
   rest(): void {
     this.#since = undefined
     this.#due = undefined
+    this.#again = undefined
   }
 
   /** Whether to write a status of this digest, where one of the digest `seen` stands. */

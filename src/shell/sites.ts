@@ -16,6 +16,7 @@ import type { FailureReason } from "../core/retry.ts"
 import { earliest } from "../core/instant.ts"
 import type { Site } from "../core/site.ts"
 import { sitesOf, type Sites } from "../core/sites.ts"
+import type { Unwritten } from "../core/unwritten.ts"
 import type { Input } from "../core/store.ts"
 import { Api, type ApiError } from "./api.ts"
 import { each } from "./each.ts"
@@ -64,6 +65,8 @@ const REST = 4
 const ROUNDS = 3
 /** What only somebody's edit ends: told at once. */
 const LASTING: ReadonlySet<FailureReason> = new Set(["Forbidden", "Invalid"])
+/** Of what is written again and again. */
+const UNDONE = "it was written, and another writer keeps changing it back"
 /** A hold that is over for this long says nothing any more. */
 const FORGET_MS = 120_000
 
@@ -126,14 +129,20 @@ class Loop {
       this.restUntil = began + (1 + REST) * ((yield* steady) - began)
       const all = siteWrites(thought)
       const due = all.filter((write) => !this.#waits(write, began))
-      const first = due.filter(comesFirst)
-      yield* each(first.length > 0 ? first : due, this.#settings.concurrency, (write) =>
+      const first = due.filter(
+        (write) => comesFirst(write) && this.#held.get(writeKey(write))?._tag !== "Failed"
+      )
+      const now = first.length > 0 ? first : due
+      yield* each(now, Math.min(this.#settings.concurrency, now.length), (write) =>
         this.#settings.writing(
           Effect.suspend(() => (this.observed.edition === edition ? this.#carryOut(write) : Effect.void))
         )
       )
-      if (due.length > 0) return Math.max(yield* steady, this.restUntil)
+      const again = Math.max(yield* steady, this.restUntil)
+      if (first.length > 0 || this.observed.edition !== edition) return again
+      // Also where nodes were written: where they come without end, all would wait for ever.
       yield* this.#teller.tell(seen, thought, edition)
+      if (due.length > 0) return again
       const holds = all.map((write) => this.#held.get(writeKey(write))?.until)
       return earliest([...holds, this.#teller.next])
     })
@@ -153,15 +162,26 @@ class Loop {
     for (const [key, { until }] of this.#held) if (now - until > FORGET_MS) this.#held.delete(key)
   }
 
-  /** What owners should know of nodes that could not be written. */
-  #unwritten(): ReadonlyMap<string, string> {
-    const found = new Map<string, string>()
-    for (const [key, { _tag, attempt, failure }] of this.#held) {
-      if (!key.startsWith("Node ")) continue
-      const lasting = _tag === "Failed" && LASTING.has(failure.reason)
-      if (lasting || attempt > ROUNDS) found.set(key.slice("Node ".length), failure.message)
+  /** What owners should know of what could not be written. */
+  #unwritten(): Unwritten {
+    const found = {
+      Node: new Map<string, string>(),
+      Unit: new Map<string, string>(),
+      Deletion: new Map<string, string>(),
+      Finalizers: new Map<string, string>()
     }
-    return found
+    for (const [key, { _tag, attempt, failure }] of this.#held) {
+      const lasting = _tag === "Failed" && LASTING.has(failure.reason)
+      if (!lasting && attempt <= ROUNDS) continue
+      const space = key.indexOf(" ")
+      const why = _tag === "Failed" ? failure.message : UNDONE
+      found[key.slice(0, space) as SiteWrite["_tag"]].set(key.slice(space + 1), why)
+    }
+    return {
+      nodes: found.Node,
+      units: new Map([...found.Unit, ...found.Deletion]),
+      finalizers: found.Finalizers
+    }
   }
 
   /** What the server calls invalid waits until what is wanted or what is observed changes, all else until what is wanted does. */

@@ -42,6 +42,15 @@ interface Memory {
   edition: number | undefined
 }
 
+/** One unit or group, and what is to be told of it. */
+interface Telling {
+  readonly seen: SeenSite
+  readonly status: Status
+  readonly memory: Memory
+  readonly troubles: readonly SiteRefusal[]
+  readonly edition: number
+}
+
 /** Between two writes of a status while nothing but the readiness of nodes changes. */
 const CALM_MS = 10_000
 /** So many are told at a time; the gate bounds the writes. */
@@ -76,33 +85,22 @@ export class SiteTeller {
       const troubles = bySite(sites.refused)
       const all = [...paired(seen.NodeUnit, sites.units), ...paired(seen.NodeGroup, sites.groups)]
       this.#memories = new Map(all.map(([{ uid }]) => [uid, this.#memories.get(uid) ?? fresh()]))
-      yield* each(all, AT_ONCE, ([site, status]) =>
-        this.#one(site, status, troubles.get(siteKey(site.site)) ?? [], edition)
-      )
+      const now = yield* steady
+      const due = all.flatMap(([seen, status]): readonly Telling[] => {
+        const memory = this.#memories.get(seen.uid) ?? fresh()
+        const telling = { seen, status, memory, troubles: troubles.get(siteKey(seen.site)) ?? NONE, edition }
+        return isDue(telling, now) ? [telling] : []
+      })
+      yield* each(due, Math.min(AT_ONCE, due.length), (telling) => this.#one(telling))
     })
   }
 
-  #one(
-    seen: SeenSite,
-    status: Status,
-    troubles: readonly SiteRefusal[],
-    edition: number
-  ): Effect.Effect<void> {
+  #one({ seen, status, memory, troubles, edition }: Telling): Effect.Effect<void> {
     return Effect.gen(this, function* () {
-      const memory = this.#memories.get(seen.uid) ?? fresh()
       const { pace, told } = memory
-      const now = yield* steady
+      yield* Effect.provideService(report(aboutOf(seen.site), told, troubles), Api, this.#api)
       const digest = siteStatusDigest(status)
-      if (digest === seen.statusDigest) {
-        pace.rest()
-        memory.edition = edition
-      } else {
-        const calm = memory.edition === edition && outlineOf(status) === seen.outline
-        if (!pace.isDue(now, calm ? CALM_MS : EVERY_MS)) return
-      }
-      if (troubles.length > 0 || told.size > 0)
-        yield* Effect.provideService(report(aboutOf(seen.site), told, troubles), Api, this.#api)
-      if (!pace.wants(digest, seen.statusDigest, now)) return
+      if (!pace.wants(digest, seen.statusDigest, yield* steady)) return
       if (yield* this.#write(seen, status, digest, pace)) memory.edition = edition
     })
   }
@@ -145,6 +143,19 @@ export class SiteTeller {
     })
   }
 }
+
+/** Whether there is anything to tell now; makes it due later where it is too early. */
+const isDue = ({ seen, status, memory, troubles, edition }: Telling, now: number): boolean => {
+  if (siteStatusDigest(status) !== seen.statusDigest) {
+    const calm = memory.edition === edition && outlineOf(status) === seen.outline
+    return memory.pace.isDue(now, calm ? CALM_MS : EVERY_MS)
+  }
+  memory.pace.rest()
+  memory.edition = edition
+  return troubles.length > 0 || memory.told.size > 0
+}
+
+const NONE: readonly SiteRefusal[] = []
 
 const fresh = (): Memory => ({ pace: new Pace(), told: new Map(), edition: undefined })
 

@@ -1,7 +1,8 @@
 /** Pods and nodes that come, go and move. */
 import { expect } from "vitest"
 import { at } from "../../client.ts"
-import { BEIJING, GUANGZHOU, PLACES } from "../places.ts"
+import { BEIJING, GUANGZHOU, NODES, PLACES } from "../places.ts"
+import type { Rules } from "../rules.ts"
 import type { Pod, Scene, Story } from "../scene.ts"
 import { answersFromUnits, DEFAULT, GRIDS, nothing, patched, podIn, withoutPods } from "./deeds.ts"
 
@@ -58,6 +59,25 @@ export const MOVES: readonly Story[] = [
       await answersFromUnits(scene, 50, moved)
       await scene.change({ what: `${node} comes back`, units: PLACES }, nothing)
       await answersFromUnits(scene, 50)
+    }
+  },
+  {
+    name: "a node without pods that changes its unit changes its own traffic, and no other node's rules",
+    play: async (scene) => {
+      const [node = ""] = await withoutPods(scene, BEIJING)
+      const others = NODES.filter((each) => each !== node)
+      const rules = (): Promise<readonly Rules[]> => Promise.all(others.map((each) => scene.rules(each)))
+      const before = await rules()
+      const own = await scene.rules(node)
+      const moved = { ...PLACES, [node]: "guangzhou" }
+      await scene.change({ what: `${node} goes to guangzhou`, units: moved }, nothing)
+      await answersFromUnits(scene, 50, moved)
+      expect(await scene.rules(node)).toEqual(await scene.rules("gz-1"))
+      expect(await rules()).toEqual(before)
+      await scene.change({ what: `${node} comes back`, units: PLACES }, nothing)
+      await answersFromUnits(scene, 50)
+      expect(await scene.rules(node)).toEqual(own)
+      expect(await rules()).toEqual(before)
     }
   },
   {
