@@ -4,6 +4,7 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as http from "node:http"
+import * as https from "node:https"
 import { Board, type Feed, type ItemOf, READERS } from "../src/core/board.ts"
 import type { Bounds } from "../src/core/journal.ts"
 import type { Forward } from "../src/shell/forward.ts"
@@ -132,7 +133,14 @@ export const standing = (given: Partial<Serving> = {}, bounds: Bounds = { count:
 /** Where something is served on loopback. */
 export interface Served {
   readonly port: number
+  /** whom a client of TLS trusts, and what it shows; undefined: plain HTTP */
+  readonly tls?: Pick<https.RequestOptions, "ca" | "cert" | "key" | "servername">
 }
+
+const request = ({ port, tls }: Served, o: http.RequestOptions): http.ClientRequest =>
+  tls === undefined
+    ? http.request({ port, host: "127.0.0.1", ...o })
+    : https.request({ port, host: "127.0.0.1", agent: false, ...tls, ...o })
 
 export interface Answer {
   readonly status: number
@@ -143,14 +151,15 @@ export interface Answer {
 
 /** Asks once. */
 export const ask = (
-  { port }: Served,
+  at: Served,
   path: string,
   o: { readonly method?: string; readonly headers?: http.OutgoingHttpHeaders } = {}
 ): Effect.Effect<Answer> =>
   Effect.promise(
     () =>
       new Promise<Answer>((done, failed) => {
-        const request = http.request({ port, host: "127.0.0.1", path, ...o }, (response) => {
+        const asking = request(at, { path, ...o })
+        asking.once("response", (response) => {
           let text = ""
           response.on("data", (part: Buffer) => (text += part.toString()))
           response.once("end", () => {
@@ -159,8 +168,8 @@ export const ask = (
             done({ status: response.statusCode ?? 0, headers: response.headers, text, body })
           })
         })
-        request.once("error", failed)
-        request.end()
+        asking.once("error", failed)
+        asking.end()
       })
   )
 
@@ -185,7 +194,7 @@ export class Watching {
 
   /** `reads`: false for a client that reads nothing before it is told to */
   constructor(stand: Served, path: string, reads = true) {
-    this.#request = http.request({ port: stand.port, host: "127.0.0.1", path, agent: false })
+    this.#request = request(stand, { path, agent: false })
     this.#request.on("error", () => (this.ended = true))
     this.#request.on("response", (response) => {
       this.status = response.statusCode ?? 0

@@ -89,7 +89,15 @@ export interface Wrapper {
   readonly readiness: ReadinessService
   /** what it logged */
   readonly lines: readonly string[]
+  /** the same with all that belongs to it */
+  readonly log: readonly Entry[]
   readonly stop: Effect.Effect<void>
+}
+
+interface Entry {
+  readonly level: string
+  readonly text: string
+  readonly notes: { readonly [key: string]: unknown }
 }
 
 export interface Given {
@@ -106,17 +114,23 @@ export interface Given {
   readonly relistInterval?: number
   /** how many times faster its clock runs */
   readonly hurry?: number
+  /** what else it is told when it starts */
+  readonly more?: Partial<Settings>
 }
+
+type Settings = Parameters<typeof wrap>[0]
 
 /** A wrapper that listens; stopped with the scope, where it wasn't before. */
 export const wrapper = (given: Given): Effect.Effect<Wrapper, never, Scope.Scope> =>
   Effect.gen(function* () {
     const lines: string[] = []
+    const log: Entry[] = []
     let port = 0
     let failed: string | undefined
-    const catching = Logger.make(({ message, annotations }) => {
+    const catching = Logger.make(({ message, annotations, logLevel }) => {
       const text = [message].flat().map(String).join(" ")
       lines.push(text)
+      log.push({ level: logLevel.label, text, notes: Object.fromEntries(annotations) })
       if (text === "serving") port = Number(Option.getOrElse(HashMap.get(annotations, "port"), () => 0))
     })
     const ready = Effect.runSync(Effect.provide(Readiness, Readiness.layer))
@@ -134,11 +148,23 @@ export const wrapper = (given: Given): Effect.Effect<Wrapper, never, Scope.Scope
     )
     yield* until("a wrapper that listens", () => port > 0 || failed !== undefined)
     if (failed !== undefined) return yield* Effect.dieMessage(failed)
-    return { port, readiness: ready, lines, stop: Effect.asVoid(Fiber.interrupt(fiber)) }
+    return { port, readiness: ready, lines, log, stop: Effect.asVoid(Fiber.interrupt(fiber)) }
   })
 
-const settingsOf = (given: Given): Parameters<typeof wrap>[0] => {
-  const kubeconfig = join(given.folder, "kubeconfig")
+/** What a wrapper says that doesn't start because of what it was told. */
+export const refusal = (given: Given): Effect.Effect<string> =>
+  wrap(settingsOf(given)).pipe(
+    Effect.scoped,
+    Effect.provide(Readiness.layer),
+    Effect.flip,
+    Effect.map(({ message }) => message),
+    Effect.timeoutFail({ duration: "5 seconds", onTimeout: () => new Error("did not come: a refusal") }),
+    Effect.orDie
+  )
+
+/** Writes the kubeconfig of a wrapper; its path. */
+export const kubeconfig = (given: Given): string => {
+  const path = join(given.folder, "kubeconfig")
   const authority = given.ca && { "certificate-authority-data": Buffer.from(given.ca).toString("base64") }
   const config = {
     "current-context": "c",
@@ -146,24 +172,27 @@ const settingsOf = (given: Given): Parameters<typeof wrap>[0] => {
     clusters: [{ name: "c", cluster: { server: given.url, ...(authority as object | undefined) } }],
     users: [{ name: "u", user: given.token === undefined ? {} : { token: given.token } }]
   }
-  writeFileSync(kubeconfig, JSON.stringify(config))
-  return {
-    access: { kubeconfig, context: "" },
-    node: given.node ?? OWN,
-    listen: { host: "127.0.0.1", port: 0, text: "127.0.0.1:0" },
-    tlsCert: "",
-    tlsKey: "",
-    tlsClientCa: "",
-    snapshot: given.snapshot === true ? join(given.folder, "kept") : undefined,
-    snapshotInterval: 1,
-    relistInterval: given.relistInterval ?? 86_400,
-    mostWatches: 1000,
-    logRequests: false,
-    profile: undefined,
-    healthAddress: undefined,
-    logFormat: "text"
-  }
+  writeFileSync(path, JSON.stringify(config))
+  return path
 }
+
+const settingsOf = (given: Given): Settings => ({
+  access: { kubeconfig: kubeconfig(given), context: "" },
+  node: given.node ?? OWN,
+  listen: { host: "127.0.0.1", port: 0, text: "127.0.0.1:0" },
+  tlsCert: "",
+  tlsKey: "",
+  tlsClientCa: "",
+  snapshot: given.snapshot === true ? join(given.folder, "kept") : undefined,
+  snapshotInterval: 1,
+  relistInterval: given.relistInterval ?? 86_400,
+  mostWatches: 1000,
+  logRequests: false,
+  profile: undefined,
+  healthAddress: undefined,
+  logFormat: "text",
+  ...given.more
+})
 
 /** The machine's clock, so many times as fast. */
 const hurried = (times: number): Clock.Clock => {

@@ -2,7 +2,7 @@
  * Which objects, when: one pass over a grid looks at the stores, thinks (`plan`), acts, and tells its status last.
  *
  * Guarantees: one pass per grid at a time, many grids at once; a failing child, grid or kind delays no other; at most
- * `concurrency` writes of children, grids and statuses are in flight; a pass that finds nothing to change sends nothing. Nothing is
+ * `concurrency` writes of children, grids, nodes and statuses are in flight; a pass that finds nothing to change sends nothing. Nothing is
  * planned before the stores that it reads are synced.
  * Assumes one controller at a time (two do no harm, but send more). Does not decide: the core does.
  */

@@ -1,7 +1,8 @@
 /**
  * What a process does with its time and memory, written to a folder when somebody asks for it with SIGUSR2.
  *
- * *Guarantees*: nothing is measured before it is asked for; asking again while it measures does nothing.
+ * *Guarantees*: nothing is measured before it is asked for; asking again while it measures does nothing; what goes wrong is a warning. With its
+ * scope, measuring ends, and nothing more is written.
  */
 import * as Effect from "effect/Effect"
 import * as Runtime from "effect/Runtime"
@@ -18,6 +19,7 @@ const SECONDS = 30
 export const profiling = (folder: string): Effect.Effect<void, never, Scope.Scope> =>
   Effect.gen(function* () {
     const run = Runtime.runFork(yield* Effect.runtime())
+    const scope = yield* Effect.scope
     let measuring = false
     const asked = (): void => {
       if (measuring) return
@@ -26,7 +28,8 @@ export const profiling = (folder: string): Effect.Effect<void, never, Scope.Scop
         Effect.ensuring(
           measured(folder),
           Effect.sync(() => (measuring = false))
-        )
+        ),
+        { scope }
       )
     }
     yield* Effect.acquireRelease(
@@ -44,29 +47,35 @@ const measured = (folder: string): Effect.Effect<void> =>
       heap: getHeapStatistics(),
       spaces: getHeapSpaceStatistics()
     }
+    // Before half a minute goes by: a folder that nobody can write to is told at once.
+    const first = yield* written(folder, `memory-${stamp}.json`, JSON.stringify(memory, undefined, 2))
     const profile = yield* Effect.scoped(cpuProfile)
-    const files = [
-      [join(folder, `memory-${stamp}.json`), JSON.stringify(memory, undefined, 2)],
-      [join(folder, `cpu-${stamp}.cpuprofile`), JSON.stringify(profile)]
-    ] as const
-    yield* Effect.try({
-      try: () => {
-        mkdirSync(folder, { recursive: true })
-        for (const [path, text] of files) writeFileSync(path, text)
-      },
-      catch: why
-    })
-    yield* Effect.logInfo("measured").pipe(
-      Effect.annotateLogs("files", files.map(([path]) => path).join(" "))
-    )
+    const second = yield* written(folder, `cpu-${stamp}.cpuprofile`, JSON.stringify(profile))
+    yield* Effect.logInfo("measured").pipe(Effect.annotateLogs("files", `${first} ${second}`))
   }).pipe(Effect.catchAll((message) => Effect.logWarning(`--profile ${folder}: ${message}`)))
+
+/** The path of the file, once it is there. */
+const written = (folder: string, name: string, text: string): Effect.Effect<string, string> =>
+  Effect.try({
+    try: () => {
+      mkdirSync(folder, { recursive: true })
+      const path = join(folder, name)
+      writeFileSync(path, text)
+      return path
+    },
+    catch: why
+  })
 
 const cpuProfile = Effect.gen(function* () {
   const session = yield* Effect.acquireRelease(
-    Effect.sync(() => {
-      const open = new Session()
-      open.connect()
-      return open
+    Effect.try({
+      try: () => {
+        const open = new Session()
+        open.connect()
+        return open
+      },
+      // Where Node's permissions don't allow it.
+      catch: why
     }),
     (open) => Effect.sync(() => open.disconnect())
   )

@@ -11,12 +11,13 @@ import * as Metric from "effect/Metric"
 import type * as Scope from "effect/Scope"
 import * as http from "node:http"
 import * as https from "node:https"
+import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
 import { type Board, type Feed, SHOWN, type ShownKind } from "../core/board.ts"
 import { subject, type Thing } from "../core/cut.ts"
 import type { Listing } from "../core/journal.ts"
 import { listing, opening } from "../core/opening.ts"
-import { expired, listHead, LIST_TAIL, notFound, type Status, status } from "../core/reply.ts"
+import { badRequest, expired, listHead, LIST_TAIL, notFound, type Status, status } from "../core/reply.ts"
 import { type Asked, type Route, route, type Served } from "../core/route.ts"
 import type { Forward } from "./forward.ts"
 import { listening } from "./listen.ts"
@@ -85,6 +86,7 @@ export const serve = (o: Serving): Effect.Effect<Server, Misconfigured, Scope.Sc
     server.on("upgrade", (request: http.IncomingMessage, socket: Duplex, head: Buffer) =>
       desk.upgrade(request, socket, head)
     )
+    if (o.tls !== undefined) plainRefused(server)
     const bookmarks = setInterval(() => desk.bookmark(), o.pace.bookmark)
     yield* Effect.acquireRelease(listening(server, "listen", o.address), () =>
       Effect.async<void>((done) => {
@@ -101,6 +103,24 @@ export const serve = (o: Serving): Effect.Effect<Server, Misconfigured, Scope.Sc
       changed: () => desk.changed()
     }
   })
+
+/** Tells those who speak plain HTTP to a server of TLS, which would hang up without a word. */
+const plainRefused = (server: http.Server): void => {
+  const open = new Map<string, Socket>()
+  const from = (socket: Socket): string => `${socket.remoteAddress} ${socket.remotePort}`
+  server.on("connection", (socket: Socket) => {
+    const key = from(socket)
+    open.set(key, socket)
+    socket.once("close", () => open.delete(key))
+  })
+  // Before the server's own listener, which ends the connection.
+  server.prependListener("tlsClientError", (error: NodeJS.ErrnoException, secure: Socket) => {
+    if (error.code === "ERR_SSL_HTTP_REQUEST")
+      open
+        .get(from(secure))
+        ?.end(plainly(badRequest("TLS is spoken here, and this was plain HTTP: ask with https://")))
+  })
+}
 
 /** Milliseconds that answers under way have when the server closes. */
 const GOODBYE_MS = 500

@@ -177,7 +177,7 @@ export const unitGrace = setting({
 
 const concurrency = setting({
   flag: "concurrency",
-  says: "how many writes of children, grids and statuses are under way at most",
+  says: "how many writes of children, grids, nodes and statuses are under way at most",
   otherwise: "16",
   accepts: "a number from 1 to 32",
   read: aCount

@@ -2,7 +2,7 @@
  * Sites: one pass over all units, groups and nodes looks at the stores, thinks (`sites`), writes, and tells each unit's and group's status.
  *
  * Guarantees: one pass at a time; nothing is thought before nodes, units and groups are all listed; what was thought is not written once a
- * unit or group was edited; a write that fails delays no other; a pass that finds nothing to change sends nothing. Units are made before nodes
+ * unit or group was edited; a write that fails delays no other but by its own request; a pass that finds nothing to change sends nothing. Units are made before nodes
  * are written, so that a node that brings a unit about is written once. Passes take a fifth of the time at most, however much changes. A status
  * is written once a second at most after an edit, and every 10 s while only the readiness of nodes changes.
  * Does not decide: the core does.

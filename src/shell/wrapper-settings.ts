@@ -3,9 +3,11 @@
  */
 import * as Options from "@effect/cli/Options"
 import * as Effect from "effect/Effect"
+import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto"
 import { readFileSync } from "node:fs"
-import { hostname } from "node:os"
 import type { ServerOptions } from "node:https"
+import { hostname } from "node:os"
+import { createSecureContext } from "node:tls"
 import {
   type Access,
   access,
@@ -89,7 +91,10 @@ export const wrapperOptions: Options.Options<WrapperSettings> = Options.all({
     accepts: "host:port or [IPv6]:port; anything but loopback needs --tls-client-ca-file",
     read: anAddressAlways
   }),
-  tlsCert: file("tls-cert-file", "the certificate to serve with; without it plain HTTP"),
+  tlsCert: file(
+    "tls-cert-file",
+    "the certificate to serve with, read once, at the start; without it plain HTTP"
+  ),
   tlsKey: file("tls-key-file", "the key of that certificate"),
   tlsClientCa: file(
     "tls-client-ca-file",
@@ -160,15 +165,43 @@ export const tls = (o: WrapperSettings): Effect.Effect<ServerOptions | undefined
         message: `--listen ${o.listen.text} is no loopback address: whoever reaches it would be served. Listen on 127.0.0.1, or give --tls-cert-file, --tls-key-file and --tls-client-ca-file`
       })
     if (plain) return undefined
-    const cert = yield* read("tls-cert-file", o.tlsCert)
-    const key = yield* read("tls-key-file", o.tlsKey)
+    const cert = yield* read("tls-cert-file", o.tlsCert, (pem) => createSecureContext({ cert: whole(pem) }))
+    const key = yield* read("tls-key-file", o.tlsKey, (pem) => {
+      if (new X509Certificate(cert).checkPrivateKey(keyIn(pem))) return
+      throw new Error(`it is not the key of --tls-cert-file ${o.tlsCert}`)
+    })
     if (o.tlsClientCa === "") return { cert, key }
-    const ca = yield* read("tls-client-ca-file", o.tlsClientCa)
+    const ca = yield* read("tls-client-ca-file", o.tlsClientCa, whole)
     return { cert, key, ca, requestCert: true, rejectUnauthorized: true }
   })
 
-const read = (flag: string, path: string): Effect.Effect<Buffer, Misconfigured> =>
+/** The bytes of a file; fails where they can't be read, or the check throws. */
+const read = (
+  flag: string,
+  path: string,
+  check: (pem: Buffer) => unknown
+): Effect.Effect<Buffer, Misconfigured> =>
   Effect.try({
-    try: () => readFileSync(path),
+    try: () => {
+      const pem = readFileSync(path)
+      check(pem)
+      return pem
+    },
     catch: (error) => new Misconfigured({ message: `--${flag} ${path}: ${why(error)}` })
   })
+
+/** The same bytes, if each certificate in them can be read. Where authorities are expected, Node passes over what it can't read, and then lets nobody in. */
+const whole = (pem: Buffer): Buffer => {
+  const each = pem.toString("latin1").match(/-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----/g)
+  if (each === null) throw new Error("there is no whole certificate in it (PEM)")
+  for (const one of each) new X509Certificate(one)
+  return pem
+}
+
+const keyIn = (pem: Buffer): KeyObject => {
+  try {
+    return createPrivateKey(pem)
+  } catch (error) {
+    throw new Error(`there is no key in it that can be read (PEM, without a passphrase): ${why(error)}`)
+  }
+}
