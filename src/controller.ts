@@ -5,6 +5,8 @@ import { run } from "./commands/run.ts"
 
 run(
   controllerCommand.pipe(
-    Command.withDescription("Keep nodes as NodeUnits and NodeGroups say, one workload in every unit, and one Service for each grid.")
+    Command.withDescription(
+      "Keep nodes as NodeUnits and NodeGroups say, one workload in every unit, and one Service for each grid."
+    )
   )
 )
