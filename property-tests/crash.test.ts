@@ -9,9 +9,10 @@ import * as Model from "../src/embedded/model.ts"
 import { runs } from "./runs.ts"
 import type { Command } from "./stories/commands.ts"
 import type { Moment } from "./stories/faults.ts"
+import { essence } from "./stories/essence.ts"
 import { Stage } from "./stories/stage.ts"
 import { type GridWords, plain, simple } from "./stories/words.ts"
-import { CHILD, GRID, type Thing } from "./stories/world.ts"
+import { CHILD, GRID } from "./stories/world.ts"
 
 /** Commands that come together; after each chapter the world has time to settle. */
 type Chapters = readonly (readonly Command[])[]
@@ -130,24 +131,3 @@ function ending(chapters: Chapters, deaths: readonly Death[], seed = 0): Ending 
 
 const counts = (of: ReadonlyMap<string, number>): readonly string[] =>
   [...of].map((entry) => entry.join(": ")).sort()
-
-const essence = (object: Thing): unknown =>
-  JSON.parse(JSON.stringify(object), (key, value: unknown) =>
-    MADE_UP.has(key) ? undefined : withoutUids(value)
-  ) as unknown
-
-/** Keys of managedFields name owners by their uid. */
-const withoutUids = (value: unknown): unknown =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-    ? Object.fromEntries(
-        Object.entries(value).map(([key, each]) => [key.replace(/\{"uid":"[^"]*"\}/, "uid"), each as unknown])
-      )
-    : value
-
-const MADE_UP: ReadonlySet<string> = new Set([
-  "uid",
-  "resourceVersion",
-  "time",
-  "lastTransitionTime",
-  "creationTimestamp"
-])

@@ -12,10 +12,11 @@ import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { controller } from "./planted/controller.ts"
 import type { Mutant } from "./planted/mutant.ts"
+import { siteLoop } from "./planted/site-loop.ts"
 import { sites } from "./planted/sites.ts"
 import { wrapper } from "./planted/wrapper.ts"
 
-const MUTANTS = [...wrapper, ...controller, ...sites]
+const MUTANTS = [...wrapper, ...controller, ...sites, ...siteLoop]
 
 const SEEDS = [1, 2, 3]
 const SHARE = "0.01"

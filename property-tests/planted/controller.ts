@@ -203,9 +203,9 @@ export const controller: readonly Mutant[] = [
   },
   {
     name: "a status is written at every look",
-    file: "src/shell/tell.ts",
-    from: "if (digest !== seen.statusDigest && !altered)",
-    to: "if (!altered || digest === seen.statusDigest)",
+    file: "src/shell/pace.ts",
+    from: "return differs && !altered",
+    to: "return !altered || !differs",
     caughtBy: REQUESTS
   },
   {

@@ -8,8 +8,8 @@ export const sites: readonly Mutant[] = [
   {
     name: "a site takes a label that someone else applied as well",
     file: "src/core/site-node.ts",
-    from: 'if (step.startsWith("f:") && !theirs.some((other) => Object.hasOwn(other, step)))',
-    to: 'if (step.startsWith("f:"))',
+    from: "keys.filter((key) => !theirs.some((other) => other[place].includes(key)))",
+    to: "keys",
     caughtBy: ["node-patch"]
   },
   {
@@ -71,8 +71,8 @@ export const sites: readonly Mutant[] = [
   {
     name: "a site's younger unit wins",
     file: "src/core/site.ts",
-    from: "byText(a.born, b.born)",
-    to: "byText(b.born, a.born)",
+    from: "byText(a.born, b.born) || byText(b.kind",
+    to: "byText(b.born, a.born) || byText(b.kind",
     caughtBy: BOTH
   },
   {
@@ -106,7 +106,7 @@ export const sites: readonly Mutant[] = [
   {
     name: "a site deletes units that it found although the edit is held",
     file: "src/core/places.ts",
-    from: ".filter(({ unit, group }) => !held.has(unit) && !held.has(group))",
+    from: ".filter(({ unit, group }) => group.deleting || (!held.has(unit) && !held.has(group)))",
     to: "",
     caughtBy: ["moves"]
   },

@@ -109,7 +109,7 @@ export const client = (wire: Wire, session: number): ApiService => {
         propagationPolicy: "Background",
         preconditions
       }
-      return Effect.asVoid(wire.send(asked("remove", kind, { name, namespace, body })))
+      return wire.send(asked("remove", kind, { name, namespace, body }))
     }
   }
 }

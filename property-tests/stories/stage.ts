@@ -26,6 +26,8 @@ import type { Command } from "./commands.ts"
 import { TROUBLES } from "./faults.ts"
 import { wrongWith } from "./oracle.ts"
 import { Server, type Wrote } from "./server.ts"
+import { Places } from "./site-places.ts"
+import { SiteTruth } from "./site-truth.ts"
 import { Truth } from "./truth.ts"
 import { ownerOf, POISON, World } from "./world.ts"
 
@@ -67,6 +69,7 @@ export interface Settings {
   readonly relistMs?: number
   /** whether units and groups are looked after */
   readonly sites?: boolean
+  readonly maxNodesChanged?: number
 }
 
 /** A cluster, its controllers, and the one who decides what happens next. */
@@ -74,6 +77,8 @@ export class Stage {
   readonly clock = new VirtualClock(EPOCH)
   readonly server: Server
   readonly world: World
+  readonly places: Places
+  readonly siteTruth: SiteTruth
   readonly truth: Truth
   readonly #turns = new Turns()
   readonly #chance: () => number
@@ -95,9 +100,14 @@ export class Stage {
       now: () => this.clock.elapsed,
       epoch: EPOCH,
       told: {
-        wrote: (wrote) => this.truth.wrote(wrote, this.world),
+        wrote: (wrote) => {
+          this.truth.wrote(wrote, this.world)
+          this.siteTruth.wrote(wrote)
+        },
         changed: (change) => {
           this.world.changed(change)
+          this.places.changed(change)
+          this.siteTruth.changed(change)
           if (change.resource === "/nodes" || change.resource.startsWith("superedge.io/"))
             this.truth.look(this.world)
         },
@@ -112,6 +122,8 @@ export class Stage {
     })
     this.server.faults.pageSize = settings.pageSize
     this.world = new World(this.server)
+    this.places = new Places(this.server)
+    this.siteTruth = new SiteTruth(this.places, this.truth, () => this.clock.elapsed)
   }
 
   // ---- controllers
@@ -126,7 +138,7 @@ export class Stage {
         relistInterval: this.#relistMs / 1000,
         legacyManager: "application-grid-controller",
         sites: this.#settings.sites ?? false,
-        maxNodesChanged: 0.2
+        maxNodesChanged: this.#settings.maxNodesChanged ?? 0.2
       },
       () => true
     ).pipe(
@@ -173,7 +185,7 @@ export class Stage {
   /** So many things happen, one after the other, while no time passes. */
   steps(count: number): void {
     for (let i = 0; i < count; i++) {
-      const moves = [...this.server.moves(), ...this.world.moves()]
+      const moves = [...this.server.moves(), ...this.world.moves(), ...this.places.moves()]
       const move = moves[Math.floor(this.#chance() * moves.length)]
       if (move === undefined) return
       move()
@@ -320,6 +332,7 @@ export class Stage {
   calm(): void {
     this.server.faults.calm()
     this.world.release()
+    this.places.release()
     while (this.#sessions.length > 1) this.kill()
     this.#rest()
   }

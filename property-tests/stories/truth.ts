@@ -52,7 +52,8 @@ export class Truth {
     const now = this.#now()
     const wanted = new Set<string>()
     this.#alive.clear()
-    for (const key of KEYS) for (const value of unitsOf(world.server, key)) this.#values.add(value)
+    for (const key of [...KEYS, ...GROUP_KEYS])
+      for (const value of unitsOf(world.server, key)) this.#values.add(value)
     for (const [index, words] of world.grids) {
       const slot = SLOTS[index]
       const uid = slot && world.stored(slot)?.metadata.uid
@@ -127,7 +128,9 @@ export class Truth {
     const plural = write.resource.slice(write.resource.indexOf("/") + 1)
     const grids = GRIDS_OF[plural] ?? plural
     const listed = this.#listed.get(write.session) ?? new Set()
-    const needed = [...(grids === "servicegrids" ? [] : ["nodes"]), grids, CHILDREN_OF[grids] ?? ""]
+    const needed = SITES.includes(plural)
+      ? SITES
+      : [...(grids === "servicegrids" ? [] : ["nodes"]), grids, CHILDREN_OF[grids] ?? ""]
     for (const each of needed)
       if (!listed.has(each)) this.#wrong("P5", write, `${each} were not listed completely before`)
   }
@@ -199,7 +202,13 @@ export const unitsOf = (server: Server, key: string): readonly string[] => {
   return [...units].sort()
 }
 
+/** Groups, whose names are keys. */
+const GROUP_KEYS = ["g", "h"]
+
 const GRACES: Readonly<Record<string, number>> = { "0s": 0, "5s": 5000, "1m": 60_000 }
+
+/** What nodes, units and groups are written for is read from all of them. */
+const SITES = ["nodes", "nodeunits", "nodegroups"]
 
 const CHILDREN_OF: Readonly<Record<string, string>> = {
   deploymentgrids: "deployments",

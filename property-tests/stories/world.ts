@@ -321,9 +321,11 @@ export class World {
     const base =
       kind === "Node"
         ? { metadata: { name: POISON, labels: {} } }
-        : GRIDS.includes(resource)
-          ? gridObject(slot, { ...simple, key: "nobody" })
-          : (planted(slot, POISON, "adoptable", undefined) as KubeObject)
+        : resource.startsWith("site.")
+          ? { apiVersion: "site.superedge.io/v1alpha2", metadata: { name: POISON }, spec: { type: "edge" } }
+          : GRIDS.includes(resource)
+            ? gridObject(slot, { ...simple, key: "nobody" })
+            : (planted(slot, POISON, "adoptable", undefined) as KubeObject)
     this.#place(resource, replaced({ ...base, kind }, path, value) as Thing)
   }
 }
@@ -338,7 +340,9 @@ const KINDS: { readonly [plural: string]: readonly [string, string] } = {
   servicegrids: [GRID.ServiceGrid, "ServiceGrid"],
   deployments: [CHILD.DeploymentGrid, "Deployment"],
   statefulsets: [CHILD.StatefulSetGrid, "StatefulSet"],
-  services: [CHILD.ServiceGrid, "Service"]
+  services: [CHILD.ServiceGrid, "Service"],
+  nodeunits: ["site.superedge.io/nodeunits", "NodeUnit"],
+  nodegroups: ["site.superedge.io/nodegroups", "NodeGroup"]
 }
 
 const replaced = (object: object, [key, ...rest]: readonly string[], value: unknown): unknown => {
