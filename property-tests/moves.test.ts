@@ -157,6 +157,19 @@ describe("sites", () => {
     expect(guarded(before, [tainting([])], []).nodes).toEqual([])
   })
 
+  it("counts nodes that units gave anything, though others took their marks over", () => {
+    const [one, other] = [unit("u1", { nodes: ["n1"], unschedulable: true }), unit("u2", { nodes: ["n2"] })]
+    const before = settled([one, other], []).map((node) =>
+      node.name === "n1" ? edited(node, { labels: { u1: "a" } }) : node
+    )
+    const { nodes, moves: all } = sites({
+      units: [unit("u1"), unit("u2")],
+      groups: [],
+      nodes: before.map(stored)
+    })
+    expect([all.held, all.placed, nodes.map(({ name }) => name)]).toEqual([[], 2, ["n1", "n2"]])
+  })
+
   it("holds nothing where no share is said", () => {
     const found = unit(
       "a",

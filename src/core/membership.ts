@@ -29,17 +29,25 @@ export class Nodes {
   readonly named: ReadonlyMap<string, SiteNode>
   readonly holding: ReadonlyMap<string, readonly SiteNode[]>
 
+  /** how many carry anything because of us */
+  readonly placed: number
+
   constructor(all: readonly SiteNode[]) {
     this.all = all
     this.index = new NodeIndex(all)
     this.named = new Map(all.map((node) => [node.name, node]))
     const holding = new Map<string, SiteNode[]>()
-    for (const node of all)
-      for (const unit of node.units()) {
+    let placed = 0
+    for (const node of all) {
+      const units = node.units()
+      if (units.length > 0 || node.ours.labels.size > 0) placed++
+      for (const unit of units) {
         const list = holding.get(unit)
         if (list === undefined) holding.set(unit, [node])
         else list.push(node)
       }
+    }
+    this.placed = placed
     this.holding = holding
   }
 }

@@ -52,8 +52,7 @@ export const placing = (o: Placing): Places => {
     ...[...inUnits].map(([unit, each]) => leavingOf(unit, each.leaving)),
     ...groups.map((group) => leavingOf(group, leavingGroup(group, inUnits, inGroups, labelled, found)))
   ]
-  const placed = o.nodes.all.filter(({ ours }) => ours.labels.size > 0).length
-  const moved = moves(leaving, placed, o.share)
+  const moved = moves(leaving, o.nodes.placed, o.share)
   const held = new Set(moved.held.map(({ site }) => site))
   const both: readonly Membership<unknown>[] = [...inUnits.values(), ...inGroups.values()]
   return {
