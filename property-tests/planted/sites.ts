@@ -78,7 +78,7 @@ export const sites: readonly Mutant[] = [
   {
     name: "a site's group label goes to the older unit at once",
     file: "src/core/bundle.ts",
-    from: "units.find(({ name }) => name === live) ?? units[0]",
+    from: "units.find(({ name }) => name === live(group.name)) ?? units[0]",
     to: "units[0]",
     caughtBy: BOTH
   },

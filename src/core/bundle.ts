@@ -46,14 +46,21 @@ const groupWish = (group: Site, unit: Site): { readonly value: string; readonly 
   by: [{ site: group, path: "metadata.name" }]
 })
 
-/** The label of a group that holds several of a node's units: its first value stays; of units that come at once, the oldest is the first. */
-export const contestedWish = (
-  group: Site,
-  units: readonly Site[],
-  live: string | undefined
-): Wish<string> | undefined => {
-  const unit = units.find(({ name }) => name === live) ?? units[0]
-  return unit === undefined ? undefined : groupWish(group, unit)
+/**
+ * All labels that are wanted of a node. The label of a group that holds several of its units keeps its first value; of units that come at
+ * once, the oldest is the first. `live`: the value that a label has there.
+ */
+export const labelsFor = (
+  { labels, contested }: Bundle,
+  live: (key: string) => string | undefined
+): Bundle["labels"] => {
+  if (contested.size === 0) return labels
+  const all = new Map(labels)
+  for (const [group, units] of contested) {
+    const unit = units.find(({ name }) => name === live(group.name)) ?? units[0]
+    if (unit !== undefined) all.set(group.name, groupWish(group, unit))
+  }
+  return all
 }
 
 /** What these units give together; oldest first. */

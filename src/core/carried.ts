@@ -3,7 +3,7 @@
  *
  * No rule is told anew here: what is wished is compared with what is there and with what the node's patch will write.
  */
-import { type Bundle, contestedWish, type Wish } from "./bundle.ts"
+import { type Bundle, labelsFor, type Wish } from "./bundle.ts"
 import { Complaints } from "./complaints.ts"
 import { before, type Before, taintId } from "./given.ts"
 import type { NodePatch } from "./node-patch.ts"
@@ -53,22 +53,13 @@ export const carried = (
   spares: (place: Place, key: string) => readonly CarriedFrom[]
 ): readonly Carried[] => {
   const given = before(node.at("annotations", GIVEN))
+  const labels = labelsFor(bundle, (key) => node.at("labels", key))
   return [
-    ...mapped("labels", node, labelsOf(node, bundle), patch, spares),
+    ...mapped("labels", node, labels, patch, spares),
     ...mapped("annotations", node, bundle.annotations, patch, spares),
     ...tainted(node, bundle, given),
     ...cordoned(node, bundle, given)
   ]
-}
-
-const labelsOf = (node: SiteNode, { labels, contested }: Bundle): Bundle["labels"] => {
-  if (contested.size === 0) return labels
-  const all = new Map(labels)
-  for (const [group, units] of contested) {
-    const wish = contestedWish(group, units, node.at("labels", group.name))
-    if (wish !== undefined) all.set(group.name, wish)
-  }
-  return all
 }
 
 const givers = ({ by }: Wish<unknown>): readonly CarriedFrom[] =>

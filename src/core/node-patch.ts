@@ -4,7 +4,7 @@
  * What someone else put there stays: a label or annotation that is not ours alone, a taint or a cordon that we did not give. Where it
  * stands in the way of what a unit wants, that is told.
  */
-import { type Bundle, contestedWish, type Wish } from "./bundle.ts"
+import { type Bundle, labelsFor, type Wish } from "./bundle.ts"
 import { type Complaints, quoted, refusedWish } from "./complaints.ts"
 import { MANAGER } from "./child.ts"
 import type { JsonObject, ManagedFieldsEntry } from "./kube.ts"
@@ -76,7 +76,10 @@ export const nodePatch = (
   const before = ledger.read(node.at("annotations", GIVEN))
   const taints = taintsOf(node, bundle, before, complaints)
   const cordon = cordonOf(node, bundle, before)
-  const labels = changes("labels", node, labelsOf(node, bundle, complaints), bundle.spared.labels, complaints)
+  const wished = labelsFor(bundle, (key) => node.at("labels", key))
+  for (const [group, units] of bundle.contested)
+    complainOfTwo(node, group, units, wished.get(group.name)?.value ?? "", complaints)
+  const labels = changes("labels", node, wished, bundle.spared.labels, complaints)
   const annotations = changes("annotations", node, bundle.annotations, bundle.spared.annotations, complaints)
   const written = ledger.write(bundle, taints.ours, cordon.ours)
   if (node.at("annotations", GIVEN) !== written) annotations.push([GIVEN, written ?? null])
@@ -118,23 +121,6 @@ const ownedBy = (
 
 const sorted = (all: readonly Change[]): Changes =>
   Object.fromEntries([...all].sort(([a], [b]) => byText(a, b)))
-
-/** All labels that are wanted, those of groups that hold several of the node's units among them. */
-const labelsOf = (
-  node: SiteNode,
-  { labels, contested }: Bundle,
-  complaints: Complaints
-): Bundle["labels"] => {
-  if (contested.size === 0) return labels
-  const all = new Map(labels)
-  for (const [group, units] of contested) {
-    const wish = contestedWish(group, units, node.at("labels", group.name))
-    if (wish === undefined) continue
-    complainOfTwo(node, group, units, wish.value, complaints)
-    all.set(group.name, wish)
-  }
-  return all
-}
 
 const complainOfTwo = (
   node: SiteNode,

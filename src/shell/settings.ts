@@ -199,7 +199,7 @@ export const legacyManager = setting({
   read: aManager
 })
 
-const aSwitch = (text: string): { readonly value: boolean } | undefined =>
+export const aSwitch = (text: string): { readonly value: boolean } | undefined =>
   text === "on" || text === "off" ? { value: text === "on" } : undefined
 
 const aShare = (text: string): { readonly value: number } | undefined => {

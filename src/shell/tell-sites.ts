@@ -46,6 +46,8 @@ interface Memory {
 interface Telling {
   readonly seen: SeenSite
   readonly status: Status
+  /** of that status */
+  readonly digest: string
   readonly memory: Memory
   readonly troubles: readonly SiteRefusal[]
   readonly edition: number
@@ -88,18 +90,24 @@ export class SiteTeller {
       const now = yield* steady
       const due = all.flatMap(([seen, status]): readonly Telling[] => {
         const memory = this.#memories.get(seen.uid) ?? fresh()
-        const telling = { seen, status, memory, troubles: troubles.get(siteKey(seen.site)) ?? NONE, edition }
+        const telling = {
+          seen,
+          status,
+          digest: siteStatusDigest(status),
+          memory,
+          troubles: troubles.get(siteKey(seen.site)) ?? NONE,
+          edition
+        }
         return isDue(telling, now) ? [telling] : []
       })
       yield* each(due, Math.min(AT_ONCE, due.length), (telling) => this.#one(telling))
     })
   }
 
-  #one({ seen, status, memory, troubles, edition }: Telling): Effect.Effect<void> {
+  #one({ seen, status, digest, memory, troubles, edition }: Telling): Effect.Effect<void> {
     return Effect.gen(this, function* () {
       const { pace, told } = memory
       yield* Effect.provideService(report(aboutOf(seen.site), told, troubles), Api, this.#api)
-      const digest = siteStatusDigest(status)
       if (!pace.wants(digest, seen.statusDigest, yield* steady)) return
       if (yield* this.#write(seen, status, digest, pace)) memory.edition = edition
     })
@@ -145,8 +153,8 @@ export class SiteTeller {
 }
 
 /** Whether there is anything to tell now; makes it due later where it is too early. */
-const isDue = ({ seen, status, memory, troubles, edition }: Telling, now: number): boolean => {
-  if (siteStatusDigest(status) !== seen.statusDigest) {
+const isDue = ({ seen, status, digest, memory, troubles, edition }: Telling, now: number): boolean => {
+  if (digest !== seen.statusDigest) {
     const calm = memory.edition === edition && outlineOf(status) === seen.outline
     return memory.pace.isDue(now, calm ? CALM_MS : EVERY_MS)
   }

@@ -14,6 +14,7 @@ import {
   aDuration,
   type Address,
   anAddress,
+  aSwitch,
   aText,
   DAY_S,
   logFormat,
@@ -67,9 +68,6 @@ const aNumber =
     const value = /^\d{1,7}$/.test(text) ? Number(text) : -1
     return value >= least && value <= most ? { value } : undefined
   }
-
-const aSwitch = (text: string): { readonly value: boolean } | undefined =>
-  text === "on" || text === "off" ? { value: text === "on" } : undefined
 
 const file = (flag: string, says: string): Options.Options<string> =>
   setting({ flag, says, otherwise: "", accepts: "a path", read: aText })
