@@ -55,6 +55,11 @@ clusterTest("most of the plans did something", async () => {
   expect(rules.filter((times) => times === 0).length).toBeLessThanOrEqual(rules.length / 2)
 })
 
-/** A status or a node may be too late by intention: the grid was edited or has gone, somebody else wrote the node. */
+/**
+ * A status may be too late by intention: the grid was edited or has gone. What belongs to no namespace is written by the controllers of all
+ * stories at once, each as it read it.
+ */
 const isOvertaken = ({ kind, code }: Passed): boolean =>
-  (kind.endsWith("/status") && (code === 404 || code === 409)) || (kind === "nodes" && code === 409)
+  (kind.endsWith("/status") && (code === 404 || code === 409)) || (SHARED.has(kind) && code === 409)
+
+const SHARED: ReadonlySet<string> = new Set(["nodes", "nodeunits", "nodegroups"])
