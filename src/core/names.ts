@@ -51,9 +51,11 @@ export const names = (o: NamesInput): readonly Name[] => {
       const place = { namespace: set.namespace, service: set.service }
       if (!isHeadless(services.get(placeKey(place)))) continue
       const alias = isHost(grid.metadata.name) && !isTaken(grid, set, sets) ? grid.metadata.name : undefined
-      for (const { ordinal, addresses } of published(place, set.name)) {
+      for (const { ordinal, addresses } of published.podsOf(place, set.name)) {
         add(`${set.name}-${ordinal}`, place, addresses)
-        if (alias !== undefined) add(`${alias}-${ordinal}`, place, addresses)
+        // A pod that bears the short name itself was there first.
+        if (alias !== undefined && !published.has(place, `${alias}-${ordinal}`))
+          add(`${alias}-${ordinal}`, place, addresses)
       }
     }
   }
@@ -112,31 +114,34 @@ interface Published {
   readonly addresses: readonly string[]
 }
 
-/** The pods of a set that a Service publishes: what its slices call ready, which is true of all where it publishes those that are not. */
-const publishing = (
-  slices: readonly EndpointSlice[]
-): ((place: Place, set: string) => readonly Published[]) => {
+/** What Services publish, by their slices. */
+interface Publishing {
+  /** the pods of a set: what slices call ready, which is true of all where the Service publishes those that are not */
+  readonly podsOf: (place: Place, set: string) => readonly Published[]
+  /** whether an endpoint has this hostname, ready or not */
+  readonly has: (place: Place, host: string) => boolean
+}
+
+const publishing = (slices: readonly EndpointSlice[]): Publishing => {
   const byService = Map.groupBy(slices.filter(isAddressed), (slice) =>
     placeKey({
       namespace: namespaceOf(slice),
       service: text(own(own(slice.metadata, "labels"), SERVICE_NAME))
     })
   )
-  return (place, set) =>
-    (byService.get(placeKey(place)) ?? []).flatMap((slice) =>
-      listOf(slice.endpoints).flatMap((endpoint) => {
+  const of = (place: Place): readonly unknown[] =>
+    (byService.get(placeKey(place)) ?? []).flatMap(({ endpoints }) => listOf(endpoints))
+  return {
+    podsOf: (place, set) =>
+      of(place).flatMap((endpoint) => {
         const ordinal = ordinalOf(own(endpoint, "hostname"), set)
         const ready = own(own(endpoint, "conditions"), "ready") ?? true
-        return ordinal === undefined || ready !== true
-          ? []
-          : [
-              {
-                ordinal,
-                addresses: listOf(own(endpoint, "addresses")).filter((each) => typeof each === "string")
-              }
-            ]
-      })
-    )
+        if (ordinal === undefined || ready !== true) return []
+        const addresses = listOf(own(endpoint, "addresses")).filter((each) => typeof each === "string")
+        return [{ ordinal, addresses }]
+      }),
+    has: (place, host) => of(place).some((endpoint) => own(endpoint, "hostname") === host)
+  }
 }
 
 /** A slice of FQDNs has no addresses. */
