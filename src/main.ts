@@ -2,6 +2,7 @@
 import * as Command from "@effect/cli/Command"
 import { controllerCommand } from "./commands/controller.ts"
 import { demoCommand } from "./commands/demo.ts"
+import { dnsCommand } from "./commands/dns.ts"
 import { explainCommand } from "./commands/explain.ts"
 import { planCommand } from "./commands/plan.ts"
 import { run } from "./commands/run.ts"
@@ -17,6 +18,7 @@ run(
     Command.withSubcommands([
       controllerCommand,
       demoCommand,
+      dnsCommand,
       explainCommand,
       planCommand,
       sitesCommand,

@@ -72,16 +72,20 @@ const aNumber =
 const file = (flag: string, says: string): Options.Options<string> =>
   setting({ flag, says, otherwise: "", accepts: "a path", read: aText })
 
-/** Every flag of the wrapper. */
-export const wrapperOptions: Options.Options<WrapperSettings> = Options.all({
-  access,
-  node: setting({
+/** The node that a process on it looks after. */
+export const nodeName = (says: string): Options.Options<string> =>
+  setting({
     flag: "node-name",
-    says: "the name of the Node whose surroundings are shown",
+    says,
     otherwise: "",
     accepts: "the name of a Node; without it the machine's host name",
     read: aNode
-  }),
+  })
+
+/** Every flag of the wrapper. */
+export const wrapperOptions: Options.Options<WrapperSettings> = Options.all({
+  access,
+  node: nodeName("the name of the Node whose surroundings are shown"),
   listen: setting({
     flag: "listen",
     says: "where kube-proxy and CoreDNS are served",
