@@ -1,16 +1,24 @@
 /**
  * (StatefulSetGrids, their sets, Services, slices, node) -> the DNS names that this node's pods may use, with their addresses.
  *
- * In every unit `<grid>-<ordinal>.<service>` is the unit's own pod of that ordinal, beside `<set>-<ordinal>.<service>`, its own name. Which pod
- * is whose is told by owner references and ordinals; names are never searched for other names. Rules of Kubernetes: a pod of a set is
- * called `<set>-<ordinal>`, and has a name in DNS where the set's `serviceName` is a headless Service that publishes it.
+ * In every unit `<grid>-<ordinal>.<service>` is the unit's own pod of that ordinal, beside `<set>-<ordinal>.<service>`, its own name. Rule of
+ * Kubernetes: a pod of a set has a name in DNS where the set's `serviceName` is a headless Service that publishes it.
  */
-import { GRID_KEY, type StatefulSetGrid, UNIT } from "./grid.ts"
-import type { Node, Service, StatefulSet } from "./kube.ts"
 import type { EndpointSlice } from "./endpoints.ts"
+import type { StatefulSetGrid } from "./grid.ts"
+import type { Node, Service, StatefulSet } from "./kube.ts"
+import {
+  aliasOf,
+  isOwn,
+  namedSet,
+  namespaceOf,
+  namingGrid,
+  ordinalOf,
+  type OwnSet,
+  ownSet
+} from "./own-sets.ts"
 import { byText, text } from "./site.ts"
 import { SERVICE_NAME } from "./topology.ts"
-import { unitOf } from "./units.ts"
 import { own } from "./value.ts"
 
 export interface NamesInput {
@@ -33,30 +41,25 @@ export interface Name {
 /** All names of the node's units, short and full, sorted; those without a published address are left out. */
 export const names = (o: NamesInput): readonly Name[] => {
   const found = new Map<string, Set<string>>()
-  const add = (host: string, place: Place, addresses: readonly string[]): void => {
-    const name = `${host}.${place.service}.${place.namespace}.svc.${o.clusterDomain}`
-    const known = found.get(name) ?? new Set<string>()
+  const add = (host: string, { service }: OwnSet, addresses: readonly string[]): void => {
+    const [namespace, name] = service.split("/")
+    const whole = `${host}.${name}.${namespace}.svc.${o.clusterDomain}`
+    const known = found.get(whole) ?? new Set<string>()
     for (const each of addresses) known.add(each)
-    if (known.size > 0) found.set(name, known)
+    if (known.size > 0) found.set(whole, known)
   }
-  const published = publishing(o.slices)
-  const services = new Map(o.services.map((service) => [keyOf(service), service]))
-  const sets = o.sets.map(readSet)
-  for (const grid of o.grids) {
-    const key = own(grid.spec, "gridUniqKey")
-    const unit = typeof key === "string" ? unitOf(key, own(o.node.metadata, "labels")) : undefined
-    for (const set of sets) {
-      if (unit === undefined || set.owner !== grid.metadata.uid || set.key !== key || set.unit !== unit)
-        continue
-      const place = { namespace: set.namespace, service: set.service }
-      if (!isHeadless(services.get(placeKey(place)))) continue
-      const alias = isHost(grid.metadata.name) && !isTaken(grid, set, sets) ? grid.metadata.name : undefined
-      for (const { ordinal, addresses } of published.podsOf(place, set.name)) {
-        add(`${set.name}-${ordinal}`, place, addresses)
-        // A pod that bears the short name itself was there first.
-        if (alias !== undefined && !published.has(place, `${alias}-${ordinal}`))
-          add(`${alias}-${ordinal}`, place, addresses)
-      }
+  const headless = new Set(o.services.filter(isHeadless).map(keyOf))
+  const slices = byService(o.slices)
+  for (const set of ownSets(o)) {
+    if (!headless.has(set.service)) continue
+    const endpoints = (slices.get(set.service) ?? []).flatMap(hostsOf)
+    const has = (host: string): boolean => endpoints.some((each) => each.host === host)
+    for (const { host, ready, addresses } of endpoints) {
+      const ordinal = ready ? ordinalOf(host, set) : undefined
+      if (ordinal === undefined) continue
+      add(host, set, addresses)
+      const alias = aliasOf(set, ordinal, has)
+      if (alias._tag === "Given") add(alias.host, set, addresses)
     }
   }
   return [...found]
@@ -64,112 +67,45 @@ export const names = (o: NamesInput): readonly Name[] => {
     .sort((a, b) => byText(a.name, b.name))
 }
 
-interface Place {
-  readonly namespace: string
-  readonly service: string
+/** The sets of the node's units. */
+export const ownSets = (o: Pick<NamesInput, "grids" | "sets" | "node">): readonly OwnSet[] => {
+  const grids = new Map(o.grids.map(namingGrid).map((grid) => [grid.uid, grid]))
+  const sets = new Map(o.sets.map(namedSet).map((set) => [set.key, set]))
+  const by = { grid: (uid: string) => grids.get(uid), set: (key: string) => sets.get(key) }
+  const labels = o.node.metadata.labels ?? undefined
+  return [...sets.values()].filter((set) => isOwn(set, labels)).flatMap((set) => ownSet(set, by) ?? [])
 }
 
-const placeKey = ({ namespace, service }: Place): string => `${namespace}/${service}`
+const isHeadless = (service: Service): boolean => own(service.spec, "clusterIP") === "None"
 
-/** A StatefulSet, as far as names need it. */
-interface SeenSet {
-  readonly name: string
-  readonly namespace: string
-  /** its `serviceName` */
-  readonly service: string
-  /** the uid of its controller owner */
-  readonly owner: string | undefined
-  readonly key: string | undefined
-  readonly unit: string | undefined
-}
+const keyOf = ({ metadata }: Service): string => `${namespaceOf(metadata)}/${text(own(metadata, "name"))}`
 
-const readSet = (set: StatefulSet): SeenSet => {
-  const annotations = own(set.metadata, "annotations")
-  return {
-    name: text(own(set.metadata, "name")),
-    namespace: namespaceOf(set),
-    service: text(own(set.spec, "serviceName")),
-    owner: ownerOf(own(set.metadata, "ownerReferences")),
-    key: maybeText(own(annotations, GRID_KEY)),
-    unit: maybeText(own(annotations, UNIT))
-  }
-}
-
-const ownerOf = (references: unknown): string | undefined => {
-  if (!Array.isArray(references)) return undefined
-  const owner = (references as readonly unknown[]).find((each) => own(each, "controller") === true)
-  return maybeText(own(owner, "uid"))
-}
-
-const isHeadless = (service: Service | undefined): boolean => own(service?.spec, "clusterIP") === "None"
-
-/** Whether a set's pods bear the short names themselves: they were there first. */
-const isTaken = (grid: StatefulSetGrid, { namespace, service }: SeenSet, sets: readonly SeenSet[]): boolean =>
-  sets.some(
-    (other) => other.name === grid.metadata.name && other.namespace === namespace && other.service === service
-  )
-
-interface Published {
-  readonly ordinal: number
-  readonly addresses: readonly string[]
-}
-
-/** What Services publish, by their slices. */
-interface Publishing {
-  /** the pods of a set: what slices call ready, which is true of all where the Service publishes those that are not */
-  readonly podsOf: (place: Place, set: string) => readonly Published[]
-  /** whether an endpoint has this hostname, ready or not */
-  readonly has: (place: Place, host: string) => boolean
-}
-
-const publishing = (slices: readonly EndpointSlice[]): Publishing => {
-  const byService = Map.groupBy(slices.filter(isAddressed), (slice) =>
-    placeKey({
-      namespace: namespaceOf(slice),
-      service: text(own(own(slice.metadata, "labels"), SERVICE_NAME))
-    })
-  )
-  const of = (place: Place): readonly unknown[] =>
-    (byService.get(placeKey(place)) ?? []).flatMap(({ endpoints }) => listOf(endpoints))
-  return {
-    podsOf: (place, set) =>
-      of(place).flatMap((endpoint) => {
-        const ordinal = ordinalOf(own(endpoint, "hostname"), set)
-        const ready = own(own(endpoint, "conditions"), "ready") ?? true
-        if (ordinal === undefined || ready !== true) return []
-        const addresses = listOf(own(endpoint, "addresses")).filter((each) => typeof each === "string")
-        return [{ ordinal, addresses }]
-      }),
-    has: (place, host) => of(place).some((endpoint) => own(endpoint, "hostname") === host)
-  }
-}
+const byService = (slices: readonly EndpointSlice[]): ReadonlyMap<string, readonly EndpointSlice[]> =>
+  Map.groupBy(slices.filter(isAddressed), ({ metadata }) => {
+    const service = text(own(own(metadata, "labels"), SERVICE_NAME))
+    return `${namespaceOf(metadata)}/${service}`
+  })
 
 /** A slice of FQDNs has no addresses. */
 const isAddressed = ({ addressType }: EndpointSlice): boolean =>
   addressType === "IPv4" || addressType === "IPv6"
 
-/** The ordinal in the name of a set's pod; undefined where the pod is not the set's. */
-const ordinalOf = (host: unknown, set: string): number | undefined => {
-  if (typeof host !== "string" || !host.startsWith(`${set}-`)) return undefined
-  const digits = host.slice(set.length + 1)
-  return ORDINAL.test(digits) ? Number(digits) : undefined
+/** An endpoint that has a name. */
+interface Host {
+  readonly host: string
+  /** what the Service publishes; it is true of all where that publishes those that are not ready, too */
+  readonly ready: boolean
+  readonly addresses: readonly string[]
 }
 
-/** As Kubernetes writes a number from 0 to 2^31. */
-const ORDINAL = /^(?:0|[1-9]\d{0,9})$/
-
-/** Whether it may stand before an ordinal as one label of a DNS name. */
-const isHost = (name: string): boolean => HOST.test(name)
-
-const HOST = /^[a-z0-9](?:[-a-z0-9]{0,50}[a-z0-9])?$/
-
-const namespaceOf = (object: { readonly metadata: unknown }): string =>
-  text(own(object.metadata, "namespace")) || "default"
-
-const keyOf = (service: Service): string =>
-  placeKey({ namespace: namespaceOf(service), service: text(own(service.metadata, "name")) })
-
-const maybeText = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)
+const hostsOf = ({ endpoints }: EndpointSlice): readonly Host[] =>
+  listOf(endpoints).flatMap((endpoint) => {
+    const host = own(endpoint, "hostname")
+    if (typeof host !== "string") return []
+    const ready = own(own(endpoint, "conditions"), "ready") ?? true
+    const addresses = listOf(own(endpoint, "addresses")).filter((each) => typeof each === "string")
+    return [{ host, ready: ready === true, addresses }]
+  })
 
 const listOf = (value: unknown): readonly unknown[] =>
   Array.isArray(value) ? (value as readonly unknown[]) : []

@@ -1,0 +1,141 @@
+/**
+ * (StatefulSetGrids, their sets, a node's labels) -> the sets of the node's own units, and the short names of their pods there.
+ *
+ * In every unit `<grid>-<ordinal>` is the unit's own pod of that ordinal. Which set is whose is told by owner references and by what the set
+ * says of its unit; names are never searched for other names. Rule of Kubernetes: a pod of a set is called `<set>-<ordinal>`.
+ */
+import { GRID_KEY, UNIT } from "./grid.ts"
+import type { StringMap } from "./kube.ts"
+import type { Stored } from "./store.ts"
+import { unitOf } from "./units.ts"
+import { own } from "./value.ts"
+
+/** A StatefulSetGrid, as far as names need it. */
+export interface NamingGrid extends Stored {
+  readonly gridKey: string | undefined
+}
+
+/** A StatefulSet, as far as names need it. */
+export interface NamedSet extends Stored {
+  /** the uid of its controller owner */
+  readonly owner: string | undefined
+  readonly gridKey: string | undefined
+  readonly unit: string | undefined
+  /** the Service that publishes its pods, `namespace/name` */
+  readonly service: string
+}
+
+/** A set of one of the node's units. */
+export interface OwnSet {
+  readonly key: string
+  /** before an ordinal it is the host name of a pod */
+  readonly name: string
+  readonly unit: string
+  readonly service: string
+  /** the name of its grid, which stands before an ordinal in short names */
+  readonly grid: string
+  /** the set that is called as the grid is, and whose pods bear the short names: they were there first */
+  readonly takenBy: string | undefined
+}
+
+/** A grid of raw JSON. */
+export const namingGrid = (raw: unknown): NamingGrid => ({
+  ...stored(raw),
+  gridKey: textOf(own(own(raw, "spec"), "gridUniqKey"))
+})
+
+/** A set of raw JSON. */
+export const namedSet = (raw: unknown): NamedSet => {
+  const metadata = own(raw, "metadata")
+  const annotations = own(metadata, "annotations")
+  return {
+    ...stored(raw),
+    owner: ownerOf(own(metadata, "ownerReferences")),
+    gridKey: textOf(own(annotations, GRID_KEY)),
+    unit: textOf(own(annotations, UNIT)),
+    service: `${namespaceOf(metadata)}/${textOf(own(own(raw, "spec"), "serviceName")) ?? ""}`
+  }
+}
+
+/** Whether a set is one of the units that a node with these labels is in. */
+export const isOwn = ({ gridKey, unit }: NamedSet, labels: StringMap | undefined): boolean =>
+  gridKey !== undefined && unit !== undefined && unitOf(gridKey, labels) === unit
+
+/** The set as its grid sees it; undefined where no such grid owns it, or where the grid's key has become another. */
+export const ownSet = (
+  set: NamedSet,
+  o: {
+    /** by uid */
+    readonly grid: (uid: string) => NamingGrid | undefined
+    /** by `namespace/name` */
+    readonly set: (key: string) => NamedSet | undefined
+  }
+): OwnSet | undefined => {
+  const grid = set.owner === undefined ? undefined : o.grid(set.owner)
+  if (grid === undefined || grid.gridKey !== set.gridKey || namespaceIn(grid.key) !== namespaceIn(set.key))
+    return undefined
+  const other = o.set(grid.key)
+  return {
+    key: set.key,
+    name: nameIn(set.key),
+    unit: set.unit ?? "",
+    service: set.service,
+    grid: nameIn(grid.key),
+    takenBy: other?.service === set.service ? other.key : undefined
+  }
+}
+
+/** The ordinal in the name of a set's pod; undefined where the pod is not the set's. */
+export const ordinalOf = (host: string, { name }: Pick<OwnSet, "name">): number | undefined => {
+  if (!host.startsWith(`${name}-`)) return undefined
+  const digits = host.slice(name.length + 1)
+  return ORDINAL.test(digits) ? Number(digits) : undefined
+}
+
+/** As Kubernetes writes a number from 0 to 2^31. */
+const ORDINAL = /^(?:0|[1-9]\d{0,9})$/
+
+/** Why a pod has no short name, or the name. `has`: whether an endpoint of the Service bears this host name, ready or not. */
+export type Alias =
+  | { readonly _tag: "Given"; readonly host: string }
+  /** another pod, or another set's pods, bear it */
+  | { readonly _tag: "Taken"; readonly host: string; readonly by: string }
+  /** it is no label of a DNS name */
+  | { readonly _tag: "NoLabel"; readonly host: string }
+
+/** The short name of a set's pod. */
+export const aliasOf = (
+  { grid, takenBy }: OwnSet,
+  ordinal: number,
+  has: (host: string) => boolean
+): Alias => {
+  const host = `${grid}-${ordinal}`
+  if (!LABEL.test(host)) return { _tag: "NoLabel", host }
+  if (takenBy !== undefined) return { _tag: "Taken", host, by: `StatefulSet ${takenBy}` }
+  return has(host) ? { _tag: "Taken", host, by: `another pod` } : { _tag: "Given", host }
+}
+
+const LABEL = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
+
+const stored = (raw: unknown): Stored => {
+  const metadata = own(raw, "metadata")
+  return {
+    key: `${namespaceOf(metadata)}/${textOf(own(metadata, "name")) ?? ""}`,
+    uid: textOf(own(metadata, "uid")) ?? "",
+    revision: textOf(own(metadata, "resourceVersion")) ?? ""
+  }
+}
+
+/** Objects of a file may leave it out. */
+export const namespaceOf = (metadata: unknown): string => textOf(own(metadata, "namespace")) || "default"
+
+const ownerOf = (references: unknown): string | undefined => {
+  if (!Array.isArray(references)) return undefined
+  const owner = (references as readonly unknown[]).find((each) => own(each, "controller") === true)
+  return textOf(own(owner, "uid"))
+}
+
+const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)
+
+const nameIn = (key: string): string => key.slice(key.indexOf("/") + 1)
+const namespaceIn = (key: string): string => key.slice(0, key.indexOf("/"))
