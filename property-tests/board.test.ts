@@ -1,7 +1,8 @@
 /** View, journal and selectors together: whatever upstream says in whatever order, a client that was told everything believes what deciding from scratch gives. */
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { Board, type Feed, type ItemOf, READERS } from "../src/core/board.ts"
+import { Board } from "../src/core/board.ts"
+import { type Feed, type ItemOf, READERS } from "../src/core/feed.ts"
 import { parts } from "../src/core/snapshot.ts"
 import { type Act, Client, nodeObject, OWN, SELECTORS, stamped, Story } from "./boarded.ts"
 import { same } from "./given.ts"

@@ -4,7 +4,8 @@
  * The truth is a list of worlds, over two namespaces with Services and slices of equal names: what is to be seen at which revision.
  */
 import { expect } from "vitest"
-import { Board, type Feed, type ItemOf, NEEDED, READERS } from "../src/core/board.ts"
+import { Board } from "../src/core/board.ts"
+import { type Feed, type ItemOf, NEEDED, READERS } from "../src/core/feed.ts"
 import type { Sink } from "../src/core/bytes.ts"
 import { subject, type Thing } from "../src/core/cut.ts"
 import type { Event } from "../src/core/journal.ts"
@@ -135,6 +136,8 @@ export class Story {
       case "Endpoints":
       case "Namespace":
       case "ServiceCIDR":
+      case "StatefulSetGrid":
+      case "StatefulSet":
         return new Map()
       case "Service":
         return new Map(services)

@@ -5,7 +5,8 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as http from "node:http"
 import * as https from "node:https"
-import { Board, type Feed, type ItemOf, READERS } from "../src/core/board.ts"
+import { Board } from "../src/core/board.ts"
+import { type Feed, type ItemOf, READERS } from "../src/core/feed.ts"
 import type { Bounds } from "../src/core/journal.ts"
 import type { Forward } from "../src/shell/forward.ts"
 import { type RequestLine, serve, type Serving } from "../src/shell/serve.ts"
@@ -119,6 +120,7 @@ export const standing = (given: Partial<Serving> = {}, bounds: Bounds = { count:
       forward,
       begin: (feed) => void stand.begun.push(feed),
       address: { host: "127.0.0.1", port: 0, text: "127.0.0.1:0" },
+      flag: "listen",
       tls: undefined,
       pace: { hold: 10_000, bookmark: 60_000 },
       mostWatches: 1000,

@@ -3,10 +3,11 @@ import * as Effect from "effect/Effect"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect } from "vitest"
+import { parse } from "yaml"
 import { Relay } from "../src/commands/demo/relay.ts"
 import { live, until } from "./effect.ts"
 import { carry, type Change, head, shown } from "./followed.ts"
-import { ask, names, SLICES, watch } from "./served.ts"
+import { type Answer, ask, names, SLICES, watch } from "./served.ts"
 import { begun, shows } from "./tale.ts"
 import { altering, type Cloud, metric, type Wrapper, wrapper } from "./wrapped.ts"
 
@@ -97,6 +98,40 @@ describe("wrap", () => {
     })
   )
 
+  live("R137 R153 gives short names to clients of DNS alone, without upstream and across a restart too", () =>
+    Effect.gen(function* () {
+      const over = yield* begun()
+      named(over, "a")
+      const way = yield* Effect.orDie(Relay.to(Number(new URL(over.api.url).port)))
+      const begin = wrapper({
+        url: way.url,
+        folder: over.folder,
+        snapshot: true,
+        more: { dnsListen: { host: "127.0.0.1", port: 0, text: "127.0.0.1:0" } }
+      })
+      const first = yield* begin
+      yield* until("names", () => report(first).ready)
+      const dns = { port: first.dnsPort }
+      expect(hosts(yield* ask(dns, SLICES))).toEqual({ "db-x": "db-a-0 db-b-0", "db-x~short": "db-0" })
+      expect(hosts(yield* ask(first, SLICES))).toEqual({ "db-x": "db-a-0 db-b-0" })
+      expect((yield* ask(dns, "/api/v1/namespaces/default/endpoints")).status).toBe(200)
+      const open = yield* watch(dns, `&resourceVersion=${yield* head(dns)}`)
+      over.put("endpointslices", dbSlice(["db-a-1", "db-b-0"]))
+      yield* until("both slices", () => open.lines.length === 2)
+      expect(open.told).toEqual(["MODIFIED db-x", "MODIFIED db-x~short"])
+      yield* until("a snapshot", () => snapshot(over).includes("StatefulSetGrid"))
+      yield* until("a snapshot, later", () => snapshot(over).includes("db-a-1"))
+
+      yield* way.cut()
+      yield* first.stop
+      const second = yield* begin
+      expect(hosts(yield* ask({ port: second.dnsPort }, SLICES))).toEqual({
+        "db-x": "db-a-1 db-b-0",
+        "db-x~short": "db-1"
+      })
+    })
+  )
+
   live("P11 keeps a malformed slice as it was seen last, and all others as they are", () =>
     Effect.gen(function* () {
       const over = yield* begun()
@@ -113,6 +148,68 @@ describe("wrap", () => {
     })
   )
 })
+
+/** A StatefulSetGrid `db` over the units of `zone` with a set of one of them, and its headless Service. */
+const named = (over: Cloud, unit: string): void => {
+  over.put("customresourcedefinitions", parse(readFileSync(CRD, "utf8")) as object)
+  over.put("services", {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name: "db" },
+    spec: { clusterIP: "None", ports: [{ port: 80 }] }
+  })
+  const template = { metadata: { labels: { app: "db" } }, spec: { containers: [{ name: "c", image: "i" }] } }
+  const set = { serviceName: "db", selector: { matchLabels: { app: "db" } }, template }
+  over.put("statefulsetgrids", {
+    apiVersion: "superedge.io/v1",
+    kind: "StatefulSetGrid",
+    metadata: { name: "db" },
+    spec: { gridUniqKey: "zone", template: set }
+  })
+  const grid = over.api.request({ method: "GET", path: GRID, query: {} }).body
+  const { uid } = (grid as { readonly metadata: { readonly uid: string } }).metadata
+  over.put("statefulsets", {
+    apiVersion: "apps/v1",
+    kind: "StatefulSet",
+    metadata: {
+      name: `db-${unit}`,
+      labels: { "superedge.io/grid-selector": "db" },
+      annotations: { "superedge.io/grid-key": "zone", "superedge.io/unit": unit },
+      ownerReferences: [
+        { apiVersion: "superedge.io/v1", kind: "StatefulSetGrid", name: "db", uid, controller: true }
+      ]
+    },
+    spec: set
+  })
+  over.put("endpointslices", dbSlice(["db-a-0", "db-b-0"]))
+}
+const CRD = new URL("../manifests/crds/statefulsetgrids.yaml", import.meta.url)
+const GRID = "/apis/superedge.io/v1/namespaces/default/statefulsetgrids/db"
+
+const dbSlice = (pods: readonly string[]) => ({
+  apiVersion: "discovery.k8s.io/v1",
+  kind: "EndpointSlice",
+  metadata: {
+    name: "db-x",
+    labels: { "kubernetes.io/service-name": "db", "service.kubernetes.io/headless": "" }
+  },
+  addressType: "IPv4",
+  endpoints: pods.map((hostname, i) => ({
+    addresses: [`10.0.9.${i}`],
+    hostname,
+    conditions: { ready: true }
+  })),
+  ports: [{ name: "", port: 80, protocol: "TCP" }]
+})
+
+/** The host names of each slice that has some. */
+const hosts = ({ body }: Answer): { readonly [slice: string]: string } =>
+  Object.fromEntries(
+    ((body["items"] ?? []) as ReturnType<typeof dbSlice>[]).flatMap(({ metadata, endpoints }) => {
+      const all = endpoints.flatMap(({ hostname }: { readonly hostname?: string }) => hostname ?? [])
+      return all.length === 0 ? [] : [[metadata.name, all.join(" ")]]
+    })
+  )
 
 const slice = (name: string, says: string | undefined): Change => ({ plural: "endpointslices", name, says })
 const ownNode = (says: string | undefined): Change => ({ plural: "nodes", name: "n1", says })

@@ -43,7 +43,10 @@ const PATHS = {
   nodes: "/api/v1/nodes",
   services: "/api/v1/namespaces/default/services",
   endpoints: "/api/v1/namespaces/default/endpoints",
-  endpointslices: "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices"
+  endpointslices: "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices",
+  customresourcedefinitions: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+  statefulsetgrids: "/apis/superedge.io/v1/namespaces/default/statefulsetgrids",
+  statefulsets: "/apis/apps/v1/namespaces/default/statefulsets"
 } as const
 type Plural = keyof typeof PATHS
 
@@ -86,6 +89,8 @@ export const cloud: Effect.Effect<Cloud, never, Scope.Scope> = Effect.gen(functi
 /** A wrapper that runs. */
 export interface Wrapper {
   readonly port: number
+  /** where clients that make names are served; 0: nowhere */
+  readonly dnsPort: number
   readonly readiness: ReadinessService
   /** what it logged */
   readonly lines: readonly string[]
@@ -125,13 +130,14 @@ export const wrapper = (given: Given): Effect.Effect<Wrapper, never, Scope.Scope
   Effect.gen(function* () {
     const lines: string[] = []
     const log: Entry[] = []
-    let port = 0
+    const ports = new Map<unknown, number>()
     let failed: string | undefined
     const catching = Logger.make(({ message, annotations, logLevel }) => {
       const text = [message].flat().map(String).join(" ")
       lines.push(text)
       log.push({ level: logLevel.label, text, notes: Object.fromEntries(annotations) })
-      if (text === "serving") port = Number(Option.getOrElse(HashMap.get(annotations, "port"), () => 0))
+      const noted = (note: string): unknown => Option.getOrUndefined(HashMap.get(annotations, note))
+      if (text === "serving") ports.set(noted("for"), Number(noted("port")))
     })
     const ready = Effect.runSync(Effect.provide(Readiness, Readiness.layer))
     const running = wrap(settingsOf(given)).pipe(
@@ -146,9 +152,17 @@ export const wrapper = (given: Given): Effect.Effect<Wrapper, never, Scope.Scope
       Effect.forkDaemon(Effect.interruptible(running)),
       Fiber.interrupt
     )
-    yield* until("a wrapper that listens", () => port > 0 || failed !== undefined)
+    const listeners = given.more?.dnsListen === undefined ? 1 : 2
+    yield* until("a wrapper that listens", () => ports.size === listeners || failed !== undefined)
     if (failed !== undefined) return yield* Effect.dieMessage(failed)
-    return { port, readiness: ready, lines, log, stop: Effect.asVoid(Fiber.interrupt(fiber)) }
+    return {
+      port: ports.get(undefined) ?? 0,
+      dnsPort: ports.get("DNS") ?? 0,
+      readiness: ready,
+      lines,
+      log,
+      stop: Effect.asVoid(Fiber.interrupt(fiber))
+    }
   })
 
 /** What a wrapper says that doesn't start because of what it was told. */
@@ -180,6 +194,7 @@ const settingsOf = (given: Given): Settings => ({
   access: { kubeconfig: kubeconfig(given), context: "" },
   node: given.node ?? OWN,
   listen: { host: "127.0.0.1", port: 0, text: "127.0.0.1:0" },
+  dnsListen: undefined,
   tlsCert: "",
   tlsKey: "",
   tlsClientCa: "",
@@ -195,7 +210,7 @@ const settingsOf = (given: Given): Settings => ({
 })
 
 /** The machine's clock, so many times as fast. */
-const hurried = (times: number): Clock.Clock => {
+export const hurried = (times: number): Clock.Clock => {
   const real = Clock.make()
   const nanos = (): bigint => real.unsafeCurrentTimeNanos() * BigInt(times)
   return {

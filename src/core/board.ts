@@ -4,35 +4,20 @@
  * Slices and Endpoints come as the view trims them; other kinds as upstream has them. All that one statement changes is told at once, so
  * no client ever sees half of it.
  */
-import { type Item, item } from "./item.ts"
 import { inVersion, V1 } from "./beta.ts"
 import { edited, put, type Sink } from "./bytes.ts"
 import { rendering, sameItem, subject, type Thing } from "./cut.ts"
+import { type Feed, type ItemOf, NAMING, NEEDED, type NodeLabels } from "./feed.ts"
+import type { Item } from "./item.ts"
 import { type Bounds, Journal } from "./journal.ts"
-import type { StringMap } from "./kube.ts"
 import { local } from "./local.ts"
-import type { Malformed } from "./scan.ts"
-import { endpoints, slice, type Slice } from "./slice.ts"
+import type { NamedSet, NamingGrid } from "./own-sets.ts"
+import { ShortSlices } from "./short-slices.ts"
+import type { Slice, SliceKind } from "./slice.ts"
 import { Source } from "./source.ts"
-import type { Change, Input, Stored } from "./store.ts"
+import type { Change, Input } from "./store.ts"
 import { API_SERVER, known } from "./topology.ts"
 import { type Told, View, type ViewChange } from "./view.ts"
-
-/** What is watched upstream. `Node`: the labels of all nodes; `OwnNode`: this one, whole; `ApiServer`: Endpoints `default/kubernetes`. */
-export const FEEDS = [
-  "OwnNode",
-  "Node",
-  "Service",
-  "ApiServer",
-  "EndpointSlice",
-  "Endpoints",
-  "Namespace",
-  "ServiceCIDR"
-] as const
-export type Feed = (typeof FEEDS)[number]
-
-/** Feeds that every decision needs. */
-export const NEEDED = ["OwnNode", "Node", "Service", "ApiServer"] as const satisfies readonly Feed[]
 
 /** What clients may ask for, and the feed that it comes from. */
 export const SHOWN = {
@@ -45,46 +30,18 @@ export const SHOWN = {
 } as const satisfies { readonly [kind: string]: Feed }
 export type ShownKind = keyof typeof SHOWN
 
-/** A node, as far as it decides. */
-export interface NodeLabels extends Stored {
-  readonly name: string
-  readonly labels: StringMap
+/** What the clients of one address are shown. */
+export interface Showing {
+  readonly view: View
+  /** What has to be seen before clients of a kind may be answered; empty: they may. */
+  waitsFor(kind: ShownKind): readonly Feed[]
+  /** What clients of a kind are told. Nobody may be answered from it before `waitsFor` is empty. */
+  journal(kind: ShownKind): Journal<Thing>
+  /** Puts a thing as a client is sent it: in its version, with the revision that it is to know. */
+  render(kind: ShownKind, thing: Thing, revision: string, apiVersion: string, sink: Sink): void
 }
 
-interface Items {
-  readonly OwnNode: Item
-  readonly Node: NodeLabels
-  readonly Service: Item
-  readonly ApiServer: Item
-  readonly EndpointSlice: Slice
-  readonly Endpoints: Slice
-  readonly Namespace: Item
-  readonly ServiceCIDR: Item
-}
-export type ItemOf<F extends Feed> = Items[F]
-
-type Share = (text: string) => string
-
-const nodeLabels = (bytes: Uint8Array, share: Share): NodeLabels | Malformed => {
-  const found = item(bytes, share)
-  if ("_tag" in found) return found
-  const { key, uid, revision, name, labels } = found
-  return { key, uid, revision, name: share(name), labels }
-}
-
-/** How the bytes of a feed's objects are read. */
-export const READERS: { readonly [F in Feed]: (bytes: Uint8Array, share: Share) => ItemOf<F> | Malformed } = {
-  OwnNode: item,
-  Node: nodeLabels,
-  Service: item,
-  ApiServer: item,
-  EndpointSlice: slice,
-  Endpoints: endpoints,
-  Namespace: item,
-  ServiceCIDR: item
-}
-
-export class Board {
+export class Board implements Showing {
   readonly view: View
   readonly #sources: { readonly [F in Feed]: Source<ItemOf<F>> } = {
     OwnNode: new Source(),
@@ -94,16 +51,27 @@ export class Board {
     EndpointSlice: new Source(),
     Endpoints: new Source(),
     Namespace: new Source(),
-    ServiceCIDR: new Source()
+    ServiceCIDR: new Source(),
+    StatefulSetGrid: new Source(),
+    StatefulSet: new Source()
   }
   readonly #journals: { readonly [K in ShownKind]: Journal<Thing> }
   /** feeds of which all was seen once */
   readonly #seen = new Set<Feed>()
 
-  /** `start`: where revisions begin, see Journal. */
-  constructor(own: string, start: string, bounds: Bounds) {
+  /** what clients that resolve names are shown of slices, besides; undefined: there are no such clients */
+  readonly #short: { readonly slices: ShortSlices; readonly journal: Journal<Thing> } | undefined
+
+  /** `start`: where revisions begin, see Journal. `naming`: whether `named` is used. */
+  constructor(
+    own: string,
+    start: string,
+    bounds: Bounds,
+    o: { readonly naming: boolean } = { naming: false }
+  ) {
     this.view = new View(own)
     const journal = (): Journal<Thing> => new Journal<Thing>(start, bounds, alone)
+    this.#short = o.naming ? { slices: new ShortSlices(), journal: journal() } : undefined
     this.#journals = {
       Service: journal(),
       EndpointSlice: journal(),
@@ -117,7 +85,6 @@ export class Board {
   /** The version of discovery.k8s.io in which upstream gives slices. */
   sliceVersion: string = V1
 
-  /** Puts a thing as a client is sent it: in its version, with the revision that it is to know. */
   render(kind: ShownKind, thing: Thing, revision: string, apiVersion: string, sink: Sink): void {
     const slices = kind === "EndpointSlice"
     const { bytes, edits } = rendering(thing, {
@@ -135,14 +102,34 @@ export class Board {
     return this.#sources[feed]
   }
 
-  /** What clients of a kind are told. Nobody may be answered from it before `waitsFor` is empty. */
   journal(kind: ShownKind): Journal<Thing> {
     return this.#journals[kind]
   }
 
+  /** The same for clients that make names of endpoints: slices with short names are among theirs. */
+  get named(): Showing {
+    const short = this.#short
+    if (short === undefined) return this
+    return {
+      view: this.view,
+      waitsFor: (kind) =>
+        kind === "EndpointSlice"
+          ? [...this.waitsFor(kind), ...NAMING.filter((feed) => !this.#seen.has(feed))]
+          : this.waitsFor(kind),
+      journal: (kind) => (kind === "EndpointSlice" ? short.journal : this.journal(kind)),
+      render: (...given) => this.render(...given)
+    }
+  }
+
   /** The journals of all kinds. */
-  journals(): readonly (readonly [ShownKind, Journal<Thing>])[] {
-    return Object.entries(this.#journals) as [ShownKind, Journal<Thing>][]
+  journals(): readonly (readonly [string, Journal<Thing>])[] {
+    const named = this.#short === undefined ? [] : [["NamedEndpointSlice", this.#short.journal] as const]
+    return [...Object.entries(this.#journals), ...named]
+  }
+
+  /** Whether anything is made of a feed. */
+  takes(feed: Feed): boolean {
+    return this.#short !== undefined || !(NAMING as readonly Feed[]).includes(feed)
   }
 
   /** Whether all of a feed was seen once, from upstream or from what was kept. */
@@ -150,7 +137,6 @@ export class Board {
     return this.#seen.has(feed)
   }
 
-  /** What has to be seen before clients of a kind may be answered; empty: they may. */
   waitsFor(kind: ShownKind): readonly Feed[] {
     const feeds = NEEDED.filter((feed) => !this.#seen.has(feed) || (feed === "OwnNode" && !this.view.ownSeen))
     const feed = SHOWN[kind]
@@ -177,7 +163,25 @@ export class Board {
       ...viewChanges(feed, changes, this.view.own),
       ...(first ? synced(feed) : [])
     ])
-    for (const each of told) this.#trimmed(each)
+    for (const each of told) tell(this.#journals[kindOf(each)], each)
+    this.#names(feed, changes, told)
+  }
+
+  #names<F extends Feed>(feed: F, changes: readonly Change<ItemOf<F>>[], all: readonly Told[]): void {
+    if (this.#short === undefined) return
+    const told = all.filter((each) => kindOf(each) === "EndpointSlice")
+    const { slices, journal } = this.#short
+    const { removed, put } = slices.take({
+      grids: feed === "StatefulSetGrid" ? (changes as readonly Change<NamingGrid>[]) : [],
+      sets: feed === "StatefulSet" ? (changes as readonly Change<NamedSet>[]) : [],
+      slices: feed === "EndpointSlice" ? changes.map(({ key }) => key) : [],
+      shown: told,
+      node: this.view.ownLabels
+    })
+    // What was a pod's name a moment ago goes before its address does, and comes after it.
+    for (const key of removed) journal.remove(key)
+    for (const each of told) tell(journal, each)
+    for (const each of put) journal.put(each.slice.key, each)
   }
 
   #plain(kind: ShownKind, change: Change<Item>): void {
@@ -187,11 +191,13 @@ export class Board {
       journal.put(change.key, change.after)
     else journal.replace(change.key, change.after)
   }
+}
 
-  #trimmed(told: Told): void {
-    if (told._tag === "Removed") this.#journals[told.before.slice.kind].remove(told.key)
-    else this.#journals[told.after.slice.kind].put(told.key, told.after)
-  }
+const kindOf = (told: Told): SliceKind => (told._tag === "Removed" ? told.before : told.after).slice.kind
+
+const tell = (journal: Journal<Thing>, told: Told): void => {
+  if (told._tag === "Removed") journal.remove(told.key)
+  else journal.put(told.key, told.after)
 }
 
 /** The kinds that are shown as upstream has them. */
@@ -246,6 +252,8 @@ const viewChanges = <F extends Feed>(
       }
       case "Namespace":
       case "ServiceCIDR":
+      case "StatefulSetGrid":
+      case "StatefulSet":
         return []
     }
   })

@@ -8,9 +8,12 @@ import type { EndpointSlice } from "./endpoints.ts"
 import type { StatefulSetGrid } from "./grid.ts"
 import type { Node, Service, StatefulSet } from "./kube.ts"
 import {
+  type Alias,
   aliasOf,
   isOwn,
   namedSet,
+  nameIn,
+  namespaceIn,
   namespaceOf,
   namingGrid,
   ordinalOf,
@@ -41,30 +44,69 @@ export interface Name {
 /** All names of the node's units, short and full, sorted; those without a published address are left out. */
 export const names = (o: NamesInput): readonly Name[] => {
   const found = new Map<string, Set<string>>()
-  const add = (host: string, { service }: OwnSet, addresses: readonly string[]): void => {
-    const [namespace, name] = service.split("/")
-    const whole = `${host}.${name}.${namespace}.svc.${o.clusterDomain}`
+  for (const { host, set, endpoint, verdict } of podNames(o)) {
+    if (verdict._tag !== "Given") continue
+    const whole = wholeName({ host, service: set.service }, o.clusterDomain)
     const known = found.get(whole) ?? new Set<string>()
-    for (const each of addresses) known.add(each)
+    for (const each of endpoint.addresses) known.add(each)
     if (known.size > 0) found.set(whole, known)
-  }
-  const headless = new Set(o.services.filter(isHeadless).map(keyOf))
-  const slices = byService(o.slices)
-  for (const set of ownSets(o)) {
-    if (!headless.has(set.service)) continue
-    const endpoints = (slices.get(set.service) ?? []).flatMap(hostsOf)
-    const has = (host: string): boolean => endpoints.some((each) => each.host === host)
-    for (const { host, ready, addresses } of endpoints) {
-      const ordinal = ready ? ordinalOf(host, set) : undefined
-      if (ordinal === undefined) continue
-      add(host, set, addresses)
-      const alias = aliasOf(set, ordinal, has)
-      if (alias._tag === "Given") add(alias.host, set, addresses)
-    }
   }
   return [...found]
     .map(([name, addresses]) => ({ name, addresses: [...addresses].sort() }))
     .sort((a, b) => byText(a.name, b.name))
+}
+
+/** The name in DNS of a Service, `namespace/name`, or of a host of it. */
+export const wholeName = (
+  { host, service }: { readonly host: string | undefined; readonly service: string },
+  clusterDomain: string
+): string => {
+  const whole = `${nameIn(service)}.${namespaceIn(service)}.svc.${clusterDomain}`
+  return host === undefined ? whole : `${host}.${whole}`
+}
+
+/** One of the two names of a pod of the node's units, given or not. */
+export interface PodName {
+  /** the first label of the name: the pod's own, or the short one */
+  readonly host: string
+  readonly set: OwnSet
+  readonly endpoint: HostEndpoint
+  readonly verdict:
+    Exclude<Alias, { readonly _tag: "Given" }> | { readonly _tag: "Given" } | { readonly _tag: "NotReady" }
+}
+
+/** Both names of each pod of the node's units that a headless Service has an endpoint of, and whether they are given. */
+export const podNames = (o: Omit<NamesInput, "clusterDomain">): readonly PodName[] => {
+  const headless = new Set(o.services.filter(isHeadless).map(keyOf))
+  const published = new Map<string, Published>()
+  const slices = byService(o.slices)
+  const of = (service: string): Published => {
+    const known = published.get(service)
+    if (known !== undefined) return known
+    const endpoints = (slices.get(service) ?? []).flatMap(hostsOf)
+    const made = { endpoints, hosts: new Set(endpoints.map(({ host }) => host)) }
+    published.set(service, made)
+    return made
+  }
+  return ownSets(o)
+    .filter(({ service }) => headless.has(service))
+    .flatMap((set) => of(set.service).endpoints.flatMap((each) => bothNames(set, each, of(set.service))))
+}
+
+interface Published {
+  readonly endpoints: readonly HostEndpoint[]
+  readonly hosts: ReadonlySet<string>
+}
+
+const bothNames = (set: OwnSet, endpoint: HostEndpoint, { hosts }: Published): readonly PodName[] => {
+  const ordinal = ordinalOf(endpoint.host, set)
+  if (ordinal === undefined) return []
+  const alias = aliasOf(set, ordinal, (host) => hosts.has(host))
+  const given = { _tag: endpoint.ready ? "Given" : "NotReady" } as const
+  return [
+    { host: endpoint.host, set, endpoint, verdict: given },
+    { host: alias.host, set, endpoint, verdict: alias._tag === "Given" ? given : alias }
+  ]
 }
 
 /** The sets of the node's units. */
@@ -76,11 +118,13 @@ export const ownSets = (o: Pick<NamesInput, "grids" | "sets" | "node">): readonl
   return [...sets.values()].filter((set) => isOwn(set, labels)).flatMap((set) => ownSet(set, by) ?? [])
 }
 
-const isHeadless = (service: Service): boolean => own(service.spec, "clusterIP") === "None"
+export const isHeadless = (service: Service): boolean => own(service.spec, "clusterIP") === "None"
 
-const keyOf = ({ metadata }: Service): string => `${namespaceOf(metadata)}/${text(own(metadata, "name"))}`
+export const keyOf = ({ metadata }: Service): string =>
+  `${namespaceOf(metadata)}/${text(own(metadata, "name"))}`
 
-const byService = (slices: readonly EndpointSlice[]): ReadonlyMap<string, readonly EndpointSlice[]> =>
+/** Slices with addresses by the Service that they are of, `namespace/name`. */
+export const byService = (slices: readonly EndpointSlice[]): ReadonlyMap<string, readonly EndpointSlice[]> =>
   Map.groupBy(slices.filter(isAddressed), ({ metadata }) => {
     const service = text(own(own(metadata, "labels"), SERVICE_NAME))
     return `${namespaceOf(metadata)}/${service}`
@@ -91,21 +135,35 @@ const isAddressed = ({ addressType }: EndpointSlice): boolean =>
   addressType === "IPv4" || addressType === "IPv6"
 
 /** An endpoint that has a name. */
-interface Host {
+export interface HostEndpoint {
   readonly host: string
   /** what the Service publishes; it is true of all where that publishes those that are not ready, too */
   readonly ready: boolean
   readonly addresses: readonly string[]
+  /** the slice's name */
+  readonly slice: string
+  /** the pod's name, where the slice says it */
+  readonly pod: string | undefined
 }
 
-const hostsOf = ({ endpoints }: EndpointSlice): readonly Host[] =>
-  listOf(endpoints).flatMap((endpoint) => {
-    const host = own(endpoint, "hostname")
-    if (typeof host !== "string") return []
-    const ready = own(own(endpoint, "conditions"), "ready") ?? true
-    const addresses = listOf(own(endpoint, "addresses")).filter((each) => typeof each === "string")
-    return [{ host, ready: ready === true, addresses }]
-  })
+/** The endpoints of a slice that have a name of their own. */
+const hostsOf = (slice: EndpointSlice): readonly HostEndpoint[] =>
+  endpointsOf(slice).flatMap((each) => (each.host === undefined ? [] : [{ ...each, host: each.host }]))
+
+/** All endpoints of a slice, those without a name, too. */
+export const endpointsOf = ({
+  metadata,
+  endpoints
+}: EndpointSlice): readonly (Omit<HostEndpoint, "host"> & { readonly host: string | undefined })[] =>
+  listOf(endpoints).map((endpoint) => ({
+    host: textOf(own(endpoint, "hostname")),
+    ready: (own(own(endpoint, "conditions"), "ready") ?? true) === true,
+    addresses: listOf(own(endpoint, "addresses")).filter((each) => typeof each === "string"),
+    slice: text(own(metadata, "name")),
+    pod: textOf(own(own(endpoint, "targetRef"), "name"))
+  }))
+
+const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)
 
 const listOf = (value: unknown): readonly unknown[] =>
   Array.isArray(value) ? (value as readonly unknown[]) : []

@@ -57,23 +57,63 @@ export const namedSet = (raw: unknown): NamedSet => {
   }
 }
 
+/** A grid as JSON, as far as it is known here. */
+export const namingGridJson = (grid: NamingGrid) => ({
+  metadata: metadataOf(grid),
+  spec: { gridUniqKey: grid.gridKey }
+})
+
+/** A set as JSON, as far as it is known here. */
+export const namedSetJson = (set: NamedSet) => ({
+  metadata: {
+    ...metadataOf(set),
+    annotations: { [GRID_KEY]: set.gridKey, [UNIT]: set.unit },
+    ownerReferences: set.owner === undefined ? [] : [{ uid: set.owner, controller: true }]
+  },
+  spec: { serviceName: nameIn(set.service) }
+})
+
+const metadataOf = ({ key, uid, revision }: Stored) => ({
+  name: nameIn(key),
+  namespace: namespaceIn(key),
+  uid,
+  resourceVersion: revision
+})
+
 /** Whether a set is one of the units that a node with these labels is in. */
 export const isOwn = ({ gridKey, unit }: NamedSet, labels: StringMap | undefined): boolean =>
   gridKey !== undefined && unit !== undefined && unitOf(gridKey, labels) === unit
 
+/** The known grids, by uid, and the known sets, by `namespace/name`. */
+interface Known {
+  readonly grid: (uid: string) => NamingGrid | undefined
+  readonly set: (key: string) => NamedSet | undefined
+}
+
+/** Whose a set is. */
+export type Holder =
+  | { readonly _tag: "Grid"; readonly grid: NamingGrid }
+  /** it has no controller owner */
+  | { readonly _tag: "Nobody" }
+  /** its owner is no grid that is there */
+  | { readonly _tag: "Gone"; readonly uid: string }
+  /** it was made for another key than its grid has now */
+  | { readonly _tag: "OtherKey"; readonly grid: NamingGrid }
+
+/** Whose a set is, by its owner reference and by the key that it was made for. */
+export const holderOf = (set: NamedSet, { grid: known }: Pick<Known, "grid">): Holder => {
+  if (set.owner === undefined) return { _tag: "Nobody" }
+  const grid = known(set.owner)
+  if (grid === undefined || namespaceIn(grid.key) !== namespaceIn(set.key))
+    return { _tag: "Gone", uid: set.owner }
+  return { _tag: grid.gridKey === set.gridKey ? "Grid" : "OtherKey", grid }
+}
+
 /** The set as its grid sees it; undefined where no such grid owns it, or where the grid's key has become another. */
-export const ownSet = (
-  set: NamedSet,
-  o: {
-    /** by uid */
-    readonly grid: (uid: string) => NamingGrid | undefined
-    /** by `namespace/name` */
-    readonly set: (key: string) => NamedSet | undefined
-  }
-): OwnSet | undefined => {
-  const grid = set.owner === undefined ? undefined : o.grid(set.owner)
-  if (grid === undefined || grid.gridKey !== set.gridKey || namespaceIn(grid.key) !== namespaceIn(set.key))
-    return undefined
+export const ownSet = (set: NamedSet, o: Known): OwnSet | undefined => {
+  const holder = holderOf(set, o)
+  if (holder._tag !== "Grid") return undefined
+  const { grid } = holder
   const other = o.set(grid.key)
   return {
     key: set.key,
@@ -137,5 +177,5 @@ const ownerOf = (references: unknown): string | undefined => {
 
 const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)
 
-const nameIn = (key: string): string => key.slice(key.indexOf("/") + 1)
-const namespaceIn = (key: string): string => key.slice(0, key.indexOf("/"))
+export const nameIn = (key: string): string => key.slice(key.indexOf("/") + 1)
+export const namespaceIn = (key: string): string => key.slice(0, key.indexOf("/"))

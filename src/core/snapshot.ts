@@ -2,9 +2,8 @@
  * What the board knows, as the bytes of objects by feed, and back: what is kept across restarts.
  */
 import { V1, V1BETA1 } from "./beta.ts"
-import { type Board, type Feed, FEEDS, type ItemOf, NEEDED, type NodeLabels, READERS } from "./board.ts"
-import { asciiBytes, asciiJson } from "./bytes.ts"
-import type { Item } from "./item.ts"
+import type { Board } from "./board.ts"
+import { bytesOf, type Feed, FEEDS, type ItemOf, NEEDED, READERS } from "./feed.ts"
 
 /** All objects of a feed. */
 export interface FeedPart {
@@ -30,12 +29,6 @@ function* objects(board: Board, feed: Feed): Generator<Uint8Array, void, undefin
   for (const each of board.source(feed).items()) yield bytesOf(each)
 }
 
-const bytesOf = (object: Item | NodeLabels): Uint8Array => {
-  if ("bytes" in object) return object.bytes
-  const { name, uid, revision: resourceVersion, labels } = object
-  return asciiBytes(asciiJson({ metadata: { name, uid, resourceVersion, labels } }))
-}
-
 /** Begins the board with what was kept; gives the feeds. An object that can't be read is left out: upstream tells of it anew. */
 export const restore = (
   board: Board,
@@ -46,7 +39,7 @@ export const restore = (
   const beta = found.get(BETA_SLICES)
   if (beta !== undefined) found.set("EndpointSlice", beta)
   board.sliceVersion = beta === undefined ? V1 : V1BETA1
-  const feeds = FEEDS.filter((feed) => found.has(feed))
+  const feeds = FEEDS.filter((feed) => found.has(feed) && board.takes(feed))
   // Half of what a decision needs is no snapshot.
   if (![...NEEDED, "EndpointSlice" as const].every((feed) => feeds.includes(feed))) return []
   for (const feed of feeds) put(board, feed, found.get(feed) ?? [], share)

@@ -96,6 +96,11 @@ export class View {
     }
   }
 
+  /** The labels of this node, the last ones where it is deleted; undefined before it was seen. */
+  get ownLabels(): StringMap | undefined {
+    return this.#ownLabels
+  }
+
   /** Whether this node was ever seen. */
   get ownSeen(): boolean {
     return this.#ownLabels !== undefined

@@ -9,12 +9,14 @@ import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
 import type * as Scope from "effect/Scope"
 import { V1, V1BETA1 } from "../core/beta.ts"
-import { type Board, type Feed, type ItemOf, NEEDED, READERS } from "../core/board.ts"
+import type { Board } from "../core/board.ts"
+import { type Feed, type ItemOf, NAMING, NEEDED, READERS } from "../core/feed.ts"
+import { GRID_SELECTOR } from "../core/grid.ts"
 import { reconnect } from "../core/retry.ts"
 import type { Input } from "../core/store.ts"
 import { Api, type Kind } from "./api.ts"
 import { Readiness } from "./health.ts"
-import { CHILDREN, ENDPOINTS, kind, NODE, slicesIn } from "./kinds.ts"
+import { CHILDREN, ENDPOINTS, GRIDS, kind, NODE, slicesIn } from "./kinds.ts"
 import { type Reflection, reflect } from "./reflect.ts"
 
 export interface Feeds {
@@ -55,7 +57,8 @@ export const feeds = (
       const told = { ...settings, heard: () => void heard.set(feed, performance.now()) }
       run(feed === "EndpointSlice" ? slices(board, told) : fed(board, feed, KINDS[feed], told))
     }
-    for (const feed of [...NEEDED, "EndpointSlice" as const, ...settings.asked]) begin(feed)
+    const naming = NAMING.filter((feed) => board.takes(feed))
+    for (const feed of [...NEEDED, "EndpointSlice" as const, ...naming, ...settings.asked]) begin(feed)
     return { begin, begun: () => [...begun], heard: (feed) => heard.get(feed) }
   })
 
@@ -71,7 +74,9 @@ const KINDS: { readonly [F in Feed]: Kind } = {
   EndpointSlice: slicesIn("v1"),
   Endpoints: ENDPOINTS,
   Namespace: kind("", "v1", "namespaces", "Namespace", false),
-  ServiceCIDR: kind("networking.k8s.io", "v1", "servicecidrs", "ServiceCIDR", false)
+  ServiceCIDR: kind("networking.k8s.io", "v1", "servicecidrs", "ServiceCIDR", false),
+  StatefulSetGrid: GRIDS.StatefulSetGrid,
+  StatefulSet: CHILDREN.StatefulSet
 }
 
 /** Objects a page of a list: a page is held in memory as a whole. */
@@ -112,7 +117,7 @@ const taken = <F extends Feed>(
 const narrowed = (
   feed: Feed,
   own: string
-): Pick<Reflection<never>, "fieldSelector" | "form" | "says" | "namespace"> => {
+): Pick<Reflection<never>, "fieldSelector" | "labelSelector" | "form" | "says" | "namespace"> => {
   switch (feed) {
     case "OwnNode":
       return { form: "Bytes", fieldSelector: `metadata.name=${own}` }
@@ -125,7 +130,10 @@ const narrowed = (
     case "Endpoints":
     case "Namespace":
     case "ServiceCIDR":
+    case "StatefulSetGrid":
       return { form: "Bytes" }
+    case "StatefulSet":
+      return { form: "Bytes", labelSelector: GRID_SELECTOR }
   }
 }
 

@@ -13,8 +13,9 @@ import * as http from "node:http"
 import * as https from "node:https"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
-import { type Board, type Feed, SHOWN, type ShownKind } from "../core/board.ts"
+import { type Showing, SHOWN, type ShownKind } from "../core/board.ts"
 import { subject, type Thing } from "../core/cut.ts"
+import type { Feed } from "../core/feed.ts"
 import type { Listing } from "../core/journal.ts"
 import { listing, opening } from "../core/opening.ts"
 import { badRequest, expired, listHead, LIST_TAIL, notFound, type Status, status } from "../core/reply.ts"
@@ -28,11 +29,13 @@ import type { Address, Misconfigured } from "./settings.ts"
 import { Watcher } from "./watcher.ts"
 
 export interface Serving {
-  readonly board: Board
+  readonly board: Showing
   readonly forward: Forward
   /** begins a feed that a client asks for */
   readonly begin: (feed: Feed) => void
   readonly address: Address
+  /** the flag that names the address */
+  readonly flag: string
   /** certificate and key; undefined: plain HTTP */
   readonly tls: https.ServerOptions | undefined
   readonly pace: Pace
@@ -88,7 +91,7 @@ export const serve = (o: Serving): Effect.Effect<Server, Misconfigured, Scope.Sc
     )
     if (o.tls !== undefined) plainRefused(server)
     const bookmarks = setInterval(() => desk.bookmark(), o.pace.bookmark)
-    yield* Effect.acquireRelease(listening(server, "listen", o.address), () =>
+    yield* Effect.acquireRelease(listening(server, o.flag, o.address), () =>
       Effect.async<void>((done) => {
         clearInterval(bookmarks)
         server.close(() => done(Effect.void))
@@ -279,10 +282,10 @@ class Desk {
 
   #watch(watcher: Watcher, response: http.ServerResponse): void {
     this.#watchers.add(watcher)
-    Effect.runSync(Metric.set(watches, this.#watchers.size))
+    Effect.runSync(Metric.incrementBy(watches, 1))
     response.once("close", () => {
       this.#watchers.delete(watcher)
-      Effect.runSync(Metric.set(watches, this.#watchers.size))
+      Effect.runSync(Metric.incrementBy(watches, -1))
     })
     watcher.open()
   }
@@ -304,7 +307,7 @@ class Desk {
 
 /** Writes a list, as fast as the client takes it. */
 const list = (
-  board: Board,
+  board: Showing,
   { kind, apiVersion, selects }: Served,
   listed: Listing<Thing>,
   response: http.ServerResponse
@@ -361,5 +364,7 @@ const WORDS: { readonly [F in Feed]: string } = {
   EndpointSlice: "EndpointSlices",
   Endpoints: "Endpoints",
   Namespace: "Namespaces",
-  ServiceCIDR: "ServiceCIDRs"
+  ServiceCIDR: "ServiceCIDRs",
+  StatefulSetGrid: "StatefulSetGrids",
+  StatefulSet: "the StatefulSets of grids"
 }

@@ -7,7 +7,7 @@
  * *Does not*: wait for anything; keep events of its own.
  */
 import type { ServerResponse } from "node:http"
-import type { Board } from "../core/board.ts"
+import type { Showing } from "../core/board.ts"
 import { subject, type Thing } from "../core/cut.ts"
 import type { Event, Journal, Told } from "../core/journal.ts"
 import type { Opening } from "../core/opening.ts"
@@ -17,7 +17,7 @@ import type { Served } from "../core/route.ts"
 import { type Pieces, pieces, WHOLE } from "./pieces.ts"
 
 export interface Watched {
-  readonly board: Board
+  readonly board: Showing
   readonly asked: Served
   readonly opening: Exclude<Opening<Thing>, { readonly _tag: "Expired" }>
   readonly response: ServerResponse
@@ -26,7 +26,7 @@ export interface Watched {
 export class Watcher {
   readonly #asked: Served
   readonly #journal: Journal<Thing>
-  readonly #board: Board
+  readonly #board: Showing
   readonly #response: ServerResponse
   #beginning: Iterator<Told<Thing>> | undefined
   readonly #marked: boolean

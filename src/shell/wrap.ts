@@ -6,7 +6,8 @@ import * as Option from "effect/Option"
 import * as Runtime from "effect/Runtime"
 import type * as Scope from "effect/Scope"
 import { randomBytes } from "node:crypto"
-import { Board, type Feed } from "../core/board.ts"
+import { Board, type Showing } from "../core/board.ts"
+import type { Feed } from "../core/feed.ts"
 import { sharing } from "../core/item.ts"
 import { parts, restore } from "../core/snapshot.ts"
 import { Api, api } from "./api.ts"
@@ -21,7 +22,7 @@ import { mounted, target } from "./kubeconfig.ts"
 import { lookout } from "./lookout.ts"
 import { profiling } from "./profile.ts"
 import { type RequestLine, serve } from "./serve.ts"
-import type { Misconfigured } from "./settings.ts"
+import type { Address, Misconfigured } from "./settings.ts"
 import { tls, type WrapperSettings } from "./wrapper-settings.ts"
 
 /** What is kept for watches that come back, for each kind. */
@@ -42,7 +43,9 @@ export const wrap = (
     const connection = yield* Effect.flatMap(target(settings.access, process.env, mounted), connect)
     const readiness = yield* Readiness
     const run = Runtime.runFork(yield* Effect.runtime())
-    const board = new Board(settings.node, firstRevision(), JOURNAL)
+    const board = new Board(settings.node, firstRevision(), JOURNAL, {
+      naming: settings.dnsListen !== undefined
+    })
     const share = sharing()
     if (settings.profile !== undefined) yield* profiling(settings.profile)
 
@@ -62,27 +65,39 @@ export const wrap = (
       lost: kept.lost
     }).pipe(Effect.provideService(Api, yield* api(connection)))
     yield* Effect.forkScoped(lookout(board, fed, readiness))
-    const server = yield* serve({
-      board,
-      forward: yield* forward(connection, {
-        strangers: certificate === undefined ? "Own" : "None",
-        patience: FORWARDED_MS
-      }),
-      begin: fed.begin,
-      address: settings.listen,
-      tls: certificate,
-      pace: PACE,
-      mostWatches: settings.mostWatches,
-      log: settings.logRequests ? (line) => void run(logged(line)) : undefined
+    const whole = yield* forward(connection, {
+      strangers: certificate === undefined ? "Own" : "None",
+      patience: FORWARDED_MS
     })
-    told = server.changed
-    yield* Effect.logInfo("serving").pipe(
-      Effect.annotateLogs({
-        address: settings.listen.text,
-        port: server.port,
-        tls: certificate !== undefined
+    const served = (flag: string, address: Address, showing: Showing) =>
+      Effect.gen(function* () {
+        const server = yield* serve({
+          board: showing,
+          forward: whole,
+          begin: fed.begin,
+          address,
+          flag,
+          tls: certificate,
+          pace: PACE,
+          mostWatches: settings.mostWatches,
+          log: settings.logRequests ? (line) => void run(logged(line)) : undefined
+        })
+        yield* Effect.logInfo("serving").pipe(
+          Effect.annotateLogs({
+            address: address.text,
+            port: server.port,
+            tls: certificate !== undefined,
+            ...(showing !== board && { for: "DNS" })
+          })
+        )
+        return server
       })
-    )
+    const servers = [yield* served("listen", settings.listen, board)]
+    if (settings.dnsListen !== undefined)
+      servers.push(yield* served("dns-listen", settings.dnsListen, board.named))
+    told = () => {
+      for (const server of servers) server.changed()
+    }
     return yield* Effect.never
   })
 

@@ -29,6 +29,8 @@ export interface WrapperSettings {
   readonly access: Access
   readonly node: string
   readonly listen: Address
+  /** undefined: off */
+  readonly dnsListen: Address | undefined
   /** paths; empty: none */
   readonly tlsCert: string
   readonly tlsKey: string
@@ -92,6 +94,13 @@ export const wrapperOptions: Options.Options<WrapperSettings> = Options.all({
     otherwise: "127.0.0.1:51006",
     accepts: "host:port or [IPv6]:port; anything but loopback needs --tls-client-ca-file",
     read: anAddressAlways
+  }),
+  dnsListen: setting({
+    flag: "dns-listen",
+    says: "where a CoreDNS is served that gives the pods of StatefulSetGrids their short names in this node's units, too",
+    otherwise: "off",
+    accepts: "host:port, [IPv6]:port, or off; anything but loopback needs --tls-client-ca-file",
+    read: anAddress
   }),
   tlsCert: file(
     "tls-cert-file",
@@ -162,10 +171,14 @@ export const tls = (o: WrapperSettings): Effect.Effect<ServerOptions | undefined
       return yield* new Misconfigured({
         message: "--tls-client-ca-file needs --tls-cert-file and --tls-key-file"
       })
-    if (!LOOPBACK.test(o.listen.host ?? "") && o.tlsClientCa === "")
-      return yield* new Misconfigured({
-        message: `--listen ${o.listen.text} is no loopback address: whoever reaches it would be served. Listen on 127.0.0.1, or give --tls-cert-file, --tls-key-file and --tls-client-ca-file`
-      })
+    for (const [flag, address] of [
+      ["listen", o.listen],
+      ["dns-listen", o.dnsListen]
+    ] as const)
+      if (address !== undefined && !LOOPBACK.test(address.host ?? "") && o.tlsClientCa === "")
+        return yield* new Misconfigured({
+          message: `--${flag} ${address.text} is no loopback address: whoever reaches it would be served. Listen on 127.0.0.1, or give --tls-cert-file, --tls-key-file and --tls-client-ca-file`
+        })
     if (plain) return undefined
     const cert = yield* read("tls-cert-file", o.tlsCert, (pem) => createSecureContext({ cert: whole(pem) }))
     const key = yield* read("tls-key-file", o.tlsKey, (pem) => {
