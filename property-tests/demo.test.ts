@@ -75,10 +75,11 @@ describe("demo --once", () => {
       "5. A node changes its site",
       "6. A node joins, in a place that is new",
       "7. A unit's last node leaves",
-      "8. The nodes lose the cloud",
-      "9. A wrapper dies, and starts with nothing to ask",
-      "10. Meanwhile the cloud goes on",
-      "11. The cloud is back"
+      "8. Pods with names, in every place",
+      "9. The nodes lose the cloud",
+      "10. A wrapper dies, and starts with nothing to ask",
+      "11. Meanwhile the cloud goes on",
+      "12. The cloud is back"
     ])
   })
 
@@ -106,7 +107,7 @@ describe("demo --once", () => {
   })
 
   it("shows the same before every kube-proxy while the cloud is away", () => {
-    const [before, cut, restarted, meanwhile, back] = [6, 8, 9, 10, 11].map((step) => nodesIn(run.out, step))
+    const [before, cut, restarted, meanwhile, back] = [6, 9, 10, 11, 12].map((step) => nodesIn(run.out, step))
     expect(before).toHaveLength(6)
     expect([cut, restarted, meanwhile]).toEqual([before, before, before])
     expect(back?.slice(0, 2)).toEqual(before?.slice(0, 2))
@@ -139,11 +140,27 @@ describe("demo --once", () => {
     )
   })
 
-  it("ends with the conditions of both grids", () => {
+  it("ends with the conditions of all grids", () => {
     const state = endOf(run.out)
     expect(state).toContain("deploymentgrid-demo Ready=True AllUnitsReady 2 of 2 units are ready")
     expect(state).toContainEqual(expect.stringMatching(/^servicegrid-demo Ready=True /))
-    expect(state.filter((line) => line.startsWith("Degraded=False"))).toHaveLength(2)
+    expect(state.filter((line) => line.startsWith("Degraded=False"))).toHaveLength(4)
+  })
+
+  it("ends with each place's own pods under the short names, and all pods under their full ones", () => {
+    const names = endOf(run.out).filter((line) => /^web-[-\w]+\.web-svc /.test(line))
+    const there = (name: string): string => `10\\.244\\.\\d+\\.\\d+ web-${name}`
+    expect(names).toEqual(
+      [
+        ["0", "beijing-0", "guangzhou-0"],
+        ["1", "beijing-1", "guangzhou-1"],
+        ["beijing-0", "beijing-0", "beijing-0"],
+        ["guangzhou-0", "guangzhou-0", "guangzhou-0"]
+      ].map(
+        ([name = "", onBj = "", onGz = ""]) =>
+          expect.stringMatching(new RegExp(`^web-${name}\\.web-svc ${there(onBj)} ${there(onGz)}$`)) as string
+      )
+    )
   })
 
   it("writes no control characters into a pipe", () => {
@@ -172,7 +189,9 @@ describe("demo", () => {
         metadata.labels["location"]
       ])
     )
-    const pods = (await items(url, "/api/v1/namespaces/default/pods")) as readonly Pod[]
+    const pods = ((await items(url, "/api/v1/namespaces/default/pods")) as readonly Pod[]).filter(
+      ({ metadata }) => metadata.labels["appGrid"] === "echo"
+    )
     expect(
       pods.map(({ spec }) => `${nodes.get(spec.nodeName)} ${imageOf({ template: { spec } })}`).sort()
     ).toEqual([

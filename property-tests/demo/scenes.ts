@@ -1,4 +1,5 @@
 /** Scenes of the demo, written by hand. */
+import type { Resolved } from "../../src/commands/demo/resolve.ts"
 import type { DeploymentGrid, ServiceGrid } from "../../src/core/grid.ts"
 import type { Condition, Deployment, Node, Service } from "../../src/core/kube.ts"
 import type { NodeGroup, NodeUnit } from "../../src/core/site.ts"
@@ -97,6 +98,31 @@ const slice: EndpointSlice = {
   }))
 }
 
+const WEB_PODS = ["web-beijing-0", "web-beijing-1", "web-guangzhou-0", "web-guangzhou-1"]
+const webSlice: EndpointSlice = {
+  metadata: {
+    name: "web-svc-x",
+    namespace: "default",
+    labels: { "kubernetes.io/service-name": "web-svc" }
+  },
+  endpoints: WEB_PODS.map((name, i) => ({
+    addresses: [`10.244.1.${i}`],
+    hostname: name,
+    nodeName: i < 2 ? "bj-1" : "gz-1",
+    targetRef: { name },
+    conditions: { ready: true }
+  }))
+}
+
+/** What both places' nodes answer: their own pods under the short names, all of them under the full ones. */
+const names: readonly Resolved[] = ["bj-1", "gz-1"].map((name, place) => ({
+  node: name,
+  got: new Map([
+    ...[0, 1].map((n) => [`web-${n}`, [`10.244.1.${2 * place + n}`]] as const),
+    ...WEB_PODS.map((pod, i) => [pod, [`10.244.1.${i}`]] as const)
+  ])
+}))
+
 const endpoint = (nodeName: string, i: number): Endpoint => ({
   nodeName,
   address: `10.244.0.${i}`,
@@ -141,8 +167,9 @@ export const theEnd: Scene = {
     pod("g2", "gz-2", NEW),
     pod("g3", "gz-3", NEW)
   ],
-  slices: [slice],
+  slices: [slice, webSlice],
   views,
+  names,
   upstream: "There"
 }
 

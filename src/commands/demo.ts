@@ -17,7 +17,7 @@ import { controllers } from "../embedded/controllers.ts"
 import { embedded } from "../embedded/server.ts"
 import { Misconfigured } from "../shell/settings.ts"
 import { edge } from "./demo/edge.ts"
-import { ECHO_SERVICE, WRAPPED } from "./demo/expected.ts"
+import { ECHO_SERVICE, WEB, WRAPPED } from "./demo/expected.ts"
 import { Kubectl } from "./demo/kubectl.ts"
 import { program } from "./demo/program.ts"
 import { Relay } from "./demo/relay.ts"
@@ -135,6 +135,7 @@ const programs = (url: string, at: string) =>
     const nodes = yield* edge({
       nodes: WRAPPED,
       service: ECHO_SERVICE,
+      names: { service: WEB.service, nodes: WEB.nodes.map(({ node }) => node) },
       relay,
       kubeconfig: relayed,
       folder: at
@@ -162,7 +163,7 @@ const demo = (asked: Asked) =>
 export const demoCommand = Command.make("demo", { port, once, noColor }, demo).pipe(
   Command.withDescription(
     [
-      "Show it all on this machine: a cluster in this process, the real controller and wrappers beside it, and a story in eleven steps.",
+      "Show it all on this machine: a cluster in this process, the real controller and wrappers beside it, and a story in twelve steps.",
       "It needs no cluster, no network and no flag. Afterwards it stays up to look around in, until Ctrl-C.",
       "",
       "Examples:",

@@ -13,12 +13,15 @@ import { join } from "node:path"
 import { Failed, reasonOf } from "./kubectl.ts"
 import { lastWords, type Program, program } from "./program.ts"
 import type { Relay } from "./relay.ts"
+import { answersOf, type Resolved } from "./resolve.ts"
 import { endpointsOf, type EndpointSlice, sameEndpoints, type View } from "./scene.ts"
 
 export interface EdgeOptions {
   readonly nodes: readonly string[]
   /** the Service that is asked for */
   readonly service: string
+  /** the headless Service that is asked for, and the nodes where it is: those whose wrappers serve CoreDNS too */
+  readonly names: { readonly service: string; readonly nodes: readonly string[] }
   readonly relay: Relay
   /** leads through the relay */
   readonly kubeconfig: string
@@ -40,6 +43,7 @@ export class Edge {
   readonly #scope: Scope.Scope
   readonly #fallen: Deferred.Deferred<never, Failed>
   readonly #wrappers = new Map<string, Program>()
+  /** by what it is for, and the node */
   readonly #ports = new Map<string, number>()
 
   constructor(o: EdgeOptions, scope: Scope.Scope, fallen: Deferred.Deferred<never, Failed>) {
@@ -58,13 +62,15 @@ export class Edge {
     return this.#wrappers.get(node)?.pid ?? 0
   }
 
-  /** The address of a wrapper that listens. */
-  url(node: string): string | undefined {
-    const line = this.words(node).find((each) => each.includes(SERVING))
+  /** The address of a wrapper that listens, for kube-proxy or for CoreDNS. */
+  url(node: string, client: Client = "kube-proxy"): string | undefined {
+    const line = this.words(node).find(
+      (each) => each.includes(SERVING) && each.includes(FOR_DNS) === (client === "CoreDNS")
+    )
     const port = /\bport=(\d+)/.exec(line ?? "")?.[1]
     if (port === undefined) return undefined
-    // The next one on this node listens where this one did, as kube-proxy expects.
-    this.#ports.set(node, Number(port))
+    // The next one on this node listens where this one did, as its clients expect.
+    this.#ports.set(`${client} ${node}`, Number(port))
     return `http://127.0.0.1:${port}`
   }
 
@@ -78,7 +84,8 @@ export class Edge {
         args: [
           `--node-name=${node}`,
           `--kubeconfig=${kubeconfig}`,
-          `--listen=127.0.0.1:${this.#ports.get(node) ?? 0}`,
+          `--listen=${this.#address(node, "kube-proxy")}`,
+          ...(this.#o.names.nodes.includes(node) ? [`--dns-listen=${this.#address(node, "CoreDNS")}`] : []),
           `--snapshot=${join(folder, node)}`,
           "--snapshot-interval=1s",
           "--health-address=off",
@@ -103,12 +110,16 @@ export class Edge {
     })
   }
 
-  /** Waits until the snapshot of a node holds these slices of the Service as they are. */
+  /** Waits until the snapshot of a node holds these slices of the Services that are asked for as they are. */
   kept(node: string, slices: readonly EndpointSlice[]): Effect.Effect<void, Failed> {
-    const { folder, service } = this.#o
-    const wanted = endpointsOf(slices, service)
+    const { folder, service, names } = this.#o
+    const services = [service, names.service]
+    const wanted = services.map((each) => endpointsOf(slices, each))
     const holds = Effect.promise(() => readFile(join(folder, node, "snapshot"), "utf8").catch(() => "")).pipe(
-      Effect.map((text) => sameEndpoints(endpointsOf(text.split("\n").flatMap(slice), service), wanted))
+      Effect.map((text) => {
+        const found = text.split("\n").flatMap(slice)
+        return services.every((each, i) => sameEndpoints(endpointsOf(found, each), wanted[i] ?? []))
+      })
     )
     return Effect.gen(this, function* () {
       const deadline = (yield* Clock.currentTimeMillis) + Duration.toMillis(PATIENCE)
@@ -124,7 +135,22 @@ export class Edge {
 
   /** What every node is shown now. */
   look(): Effect.Effect<readonly View[]> {
-    return Effect.forEach(this.#o.nodes, (node) => this.#ask(node), { concurrency: "unbounded" })
+    const { nodes, service } = this.#o
+    return Effect.forEach(
+      nodes,
+      (node) => this.#ask(node, "kube-proxy", service, (slices) => endpointsOf(slices, service)),
+      { concurrency: "unbounded" }
+    )
+  }
+
+  /** What names lead to now, where they are asked for. */
+  resolve(): Effect.Effect<readonly Resolved[]> {
+    const { nodes, service } = this.#o.names
+    return Effect.forEach(
+      nodes,
+      (node) => this.#ask(node, "CoreDNS", service, (slices) => answersOf(slices, service)),
+      { concurrency: "unbounded" }
+    )
   }
 
   /** What the wrapper of a node wrote last. */
@@ -132,30 +158,39 @@ export class Edge {
     return this.#wrappers.get(node)?.words() ?? []
   }
 
-  #ask(node: string): Effect.Effect<View> {
+  #address(node: string, client: Client): string {
+    return `127.0.0.1:${this.#ports.get(`${client} ${node}`) ?? 0}`
+  }
+
+  #ask<A>(
+    node: string,
+    client: Client,
+    service: string,
+    read: (slices: readonly EndpointSlice[]) => A
+  ): Effect.Effect<{ readonly node: string; readonly got: A | string }> {
     return Effect.suspend(() => {
-      const url = this.url(node)
+      const url = this.url(node, client)
       return url === undefined
         ? Effect.succeed({ node, got: "its wrapper is starting" })
-        : Effect.merge(answer(url + pathOf(this.#o.service))).pipe(
-            Effect.map((got) => ({
-              node,
-              got: typeof got === "string" ? got : endpointsOf(got, this.#o.service)
-            }))
+        : Effect.merge(answer(url + pathOf(service), client)).pipe(
+            Effect.map((got) => ({ node, got: typeof got === "string" ? got : read(got) }))
           )
     })
   }
 }
 
+/** Who asks a wrapper. */
+type Client = "kube-proxy" | "CoreDNS"
+
 const pathOf = (service: string): string =>
   `/apis/discovery.k8s.io/v1/namespaces/default/endpointslices?labelSelector=${encodeURIComponent(`kubernetes.io/service-name=${service}`)}`
 
 /** The slices at an address, or why they aren't told. */
-const answer = (url: string): Effect.Effect<readonly EndpointSlice[], string> =>
+const answer = (url: string, client: Client): Effect.Effect<readonly EndpointSlice[], string> =>
   Effect.tryPromise({
     try: async () => {
       const response = await fetch(url, {
-        headers: { "user-agent": "kube-proxy" },
+        headers: { "user-agent": client },
         signal: AbortSignal.timeout(ANSWER_MS)
       })
       const body = (await response.json()) as {
@@ -183,6 +218,7 @@ const isSlice = (found: unknown): found is EndpointSlice =>
 
 /** How a wrapper's log says that it listens. */
 const SERVING = "message=serving "
+const FOR_DNS = " for=DNS"
 
 const GLANCE = Duration.millis(60)
 

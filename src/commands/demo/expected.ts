@@ -4,6 +4,7 @@
 import { missing, missingLabel, missingService, podsOf, type Unit } from "./missing.ts"
 import { missingSites } from "./places.ts"
 import { missingReach } from "./reach.ts"
+import { type Lookup, missingNames } from "./resolve.ts"
 import type { Scene } from "./scene.ts"
 
 export const GRID = "deploymentgrid-demo"
@@ -22,7 +23,7 @@ export const guangzhou: Unit = { unit: "guangzhou", nodes: GUANGZHOU, replicas: 
 export const canary: Unit = { unit: "guangzhou", nodes: GUANGZHOU, replicas: 3, image: NEW }
 export const shanghai: Unit = { unit: "shanghai", nodes: [VISITOR], replicas: 2, image: OLD }
 /** Once its node has gone: the NodeUnit is still there. */
-const shanghaiEmpty: Unit = { ...shanghai, nodes: [] }
+export const shanghaiEmpty: Unit = { ...shanghai, nodes: [] }
 
 /** Once bj-3 has changed its site. */
 const MOVED = "bj-3"
@@ -47,6 +48,20 @@ export const reaching = (scene: Scene, truth: Scene, ...units: readonly Unit[]):
 
 export const labelled = (scene: Scene): readonly string[] => missingLabel(scene, HAND_LABEL)
 
+/** The names that are asked for on a node of each place. */
+export const WEB: Lookup = {
+  service: "web-svc",
+  grid: "web",
+  ordinals: [0, 1],
+  nodes: [
+    { node: "bj-1", unit: "beijing" },
+    { node: "gz-1", unit: "guangzhou" }
+  ]
+}
+
+/** What is missing where each place has its own pods under the short names, as the cluster was when it was `truth`. */
+export const resolved = (scene: Scene, truth: Scene): readonly string[] => missingNames(scene, truth, WEB)
+
 /** Pods that are not the ones that were there before. */
 export const restarted = (scene: Scene, before: Scene, { unit, nodes }: Unit): readonly string[] => {
   const uids = new Set(podsOf(before, nodes).map(({ metadata }) => metadata.uid))
@@ -61,6 +76,7 @@ export const end = (scene: Scene): readonly string[] => [
   ...service(scene, 5),
   ...labelled(scene),
   ...reaching(scene, scene, beijingLess, canaryMore),
+  ...resolved(scene, scene),
   ...(scene.upstream === "There" ? [] : ["the wrappers are cut off"]),
   ...(scene.nodes.length === 6 ? [] : [`there are ${scene.nodes.length} nodes, not 6`])
 ]

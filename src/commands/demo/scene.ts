@@ -6,6 +6,7 @@ import type { DeploymentGrid, ServiceGrid, StatefulSetGrid, WorkloadGrid } from 
 import type { NodeGroup, NodeUnit } from "../../core/site.ts"
 import type { Condition, Deployment, KubeObject, Node, Service, StatefulSet } from "../../core/kube.ts"
 import type { Failed, Kubectl } from "./kubectl.ts"
+import type { Resolved } from "./resolve.ts"
 
 export type Workload = Deployment | StatefulSet
 
@@ -22,6 +23,7 @@ export interface Pod extends KubeObject {
 export interface EndpointSlice extends KubeObject {
   readonly endpoints?: readonly {
     readonly addresses: readonly string[]
+    readonly hostname?: string
     readonly nodeName?: string
     readonly targetRef?: { readonly name: string }
     readonly conditions?: { readonly ready?: boolean }
@@ -53,6 +55,7 @@ export interface Scene {
   readonly pods: readonly Pod[]
   readonly slices: readonly EndpointSlice[]
   readonly views: readonly View[]
+  readonly names: readonly Resolved[]
   /** whether the nodes reach the cluster */
   readonly upstream: "There" | "Cut"
 }
@@ -60,10 +63,11 @@ export interface Scene {
 /** Those who can be asked what the nodes are shown. */
 interface Nodes {
   readonly look: () => Effect.Effect<readonly View[]>
+  readonly resolve: () => Effect.Effect<readonly Resolved[]>
   readonly relay: { readonly whole: boolean }
 }
 
-type Held = Omit<Scene, "views" | "upstream">
+type Held = Omit<Scene, "views" | "names" | "upstream">
 
 /** Looks at the cluster, of which nothing is asked again while nothing was written, and at the nodes. */
 export class Sight {
@@ -77,11 +81,16 @@ export class Sight {
   }
 
   look(): Effect.Effect<Scene, Failed> {
-    return Effect.zipWith(this.#held(), this.#nodes.look(), (held, views) => ({
-      ...held,
-      views,
-      upstream: this.#nodes.relay.whole ? "There" : "Cut"
-    }))
+    return Effect.zipWith(
+      this.#held(),
+      Effect.zip(this.#nodes.look(), this.#nodes.resolve()),
+      (held, [views, names]) => ({
+        ...held,
+        views,
+        names,
+        upstream: this.#nodes.relay.whole ? "There" : "Cut"
+      })
+    )
   }
 
   #held(): Effect.Effect<Held, Failed> {

@@ -19,16 +19,18 @@ import {
   labelled,
   places,
   reaching,
+  resolved,
   restarted,
   service,
-  shanghai
+  shanghai,
+  shanghaiEmpty
 } from "./expected.ts"
 import { podsOf } from "./missing.ts"
 import { imageOf, type Scene } from "./scene.ts"
-import { CANARY, CRDS, ECHO, NODES, SHANGHAI, SITES } from "./walkthrough.ts"
+import { CANARY, CRDS, ECHO, NODES, SHANGHAI, SITES, WEB_GRIDS } from "./walkthrough.ts"
 
 /** What may be shown. */
-export type Table = "Sites" | "Grids" | "Nodes"
+export type Table = "Sites" | "Grids" | "Nodes" | "Names"
 
 /** What a step acts on. */
 export interface Stage {
@@ -85,6 +87,7 @@ export const prepare = (kubectl: Kubectl): Effect.Effect<void, Failed> =>
 /** What is missing where the nodes, cut off, are still shown what was right before. */
 const asBefore = (scene: Scene, before: Scene): readonly string[] => [
   ...reaching(scene, before, beijingLess, canaryMore),
+  ...resolved(scene, before),
   ...(scene.upstream === "Cut" ? [] : ["the wrappers aren't cut off"])
 ]
 
@@ -191,7 +194,9 @@ export const STORY: readonly Step[] = [
     act: ({ kubectl }) =>
       Effect.forEach(shanghai.nodes, (name) => kubectl.remove({ kind: "Node", name }), { discard: true }),
     missing: (scene, before) => [
-      ...end(scene),
+      ...places(scene, beijingLess, canaryMore, shanghaiEmpty),
+      ...grid(scene, beijingLess, canaryMore),
+      ...service(scene, 5),
       ...restarted(scene, before, beijingLess),
       ...restarted(scene, before, canaryMore)
     ],
@@ -199,13 +204,24 @@ export const STORY: readonly Step[] = [
     shows: ["Sites", "Grids"]
   },
   {
+    title: "Pods with names, in every place",
+    says: "A StatefulSetGrid asks for one StatefulSet in every unit, here of two pods, and a ServiceGrid without a cluster IP gives them names in DNS. The wrappers of bj-1 and gz-1 serve a CoreDNS too (--dns-listen), and each shows it the pods of its own unit under short names besides.",
+    commands: () => ["kubectl apply --server-side -f manifests/examples/web.yaml"],
+    act: ({ kubectl }) => kubectl.apply(WEB_GRIDS),
+    missing: end,
+    outcome:
+      "web-0.web-svc is Beijing's own pod 0 in Beijing, and Guangzhou's in Guangzhou. By their full names all pods are known everywhere.",
+    shows: ["Names"]
+  },
+  {
     title: "The nodes lose the cloud",
     says: "The way from the six wrappers to the API server is cut: their connections end, new ones are refused.",
     commands: () => [],
     act: ({ edge }) => edge.relay.cut(),
     missing: asBefore,
-    outcome: "Every node is shown what it saw last, so kube-proxy has nothing to change.",
-    shows: ["Nodes"]
+    outcome:
+      "Every node is shown what it saw last, so kube-proxy has nothing to change, and names stay what they were.",
+    shows: ["Nodes", "Names"]
   },
   {
     title: "A wrapper dies, and starts with nothing to ask",
@@ -219,8 +235,8 @@ export const STORY: readonly Step[] = [
         .kept(RESTARTED, before.slices)
         .pipe(Effect.zipRight(edge.kill(RESTARTED)), Effect.zipRight(edge.start(RESTARTED))),
     missing: asBefore,
-    outcome: `Kube-proxy on ${RESTARTED} gets the same answer, from a process that has never met the API server.`,
-    shows: ["Nodes"]
+    outcome: `Kube-proxy and CoreDNS on ${RESTARTED} get the same answers, from a process that has never met the API server.`,
+    shows: ["Nodes", "Names"]
   },
   {
     title: "Meanwhile the cloud goes on",

@@ -11,9 +11,10 @@ import { lastWords, type Program } from "./program.ts"
 import type { Paint } from "./paint.ts"
 import { sites } from "./places.ts"
 import { reach } from "./reach.ts"
+import { resolving } from "./resolve.ts"
 import type { Scene, Sight } from "./scene.ts"
 import type { Screen } from "./screen.ts"
-import { ECHO_SERVICE, end, KEY, WRAPPED } from "./expected.ts"
+import { ECHO_SERVICE, end, KEY, WEB, WRAPPED } from "./expected.ts"
 import { type Step, STORY, type Table } from "./story.ts"
 
 export interface Telling {
@@ -92,7 +93,7 @@ const shown = ({ width, paint }: Screen, scene: Scene, what: readonly Table[]): 
   return what.flatMap((each, i) => [...(i > 0 ? [""] : []), ...inset(lines(scene, each, room, paint))])
 }
 
-const TABLES: readonly Table[] = ["Sites", "Grids", "Nodes"]
+const TABLES: readonly Table[] = ["Sites", "Grids", "Nodes", "Names"]
 
 const lines = (scene: Scene, what: Table, width: number, paint: Paint): readonly string[] => {
   switch (what) {
@@ -102,8 +103,14 @@ const lines = (scene: Scene, what: Table, width: number, paint: Paint): readonly
       return board(scene, width, paint)
     case "Nodes":
       return reach(scene, ECHO, width, paint)
+    case "Names":
+      return hasNames(scene) ? resolving(scene, WEB, width, paint) : []
   }
 }
+
+/** Whether there is anything to resolve. */
+const hasNames = ({ services }: Scene): boolean =>
+  services.some(({ metadata }) => metadata.name === WEB.service)
 
 /** The end state, and whether it is as it should be. */
 const ending = (telling: Telling): Effect.Effect<void, Failed> =>
@@ -138,6 +145,7 @@ const around = ({ screen, kubectl: { url }, edge, kubeconfig, called }: Telling)
       `curl -s ${edge.url(WRAPPED[0] ?? "")}/apis/discovery.k8s.io/v1/endpointslices`,
       `${called} sites --kubeconfig ${kubeconfig}`,
       `${called} explain service default/${ECHO_SERVICE} --node ${WRAPPED[0]} --kubeconfig ${kubeconfig}`,
+      `${called} explain name ${WEB.grid}-0.${WEB.service} --node ${WRAPPED[0]} --kubeconfig ${kubeconfig}`,
       `${called} plan --kubeconfig ${kubeconfig}`
     ]),
     `${MARGIN}Ctrl-C ends it all.`

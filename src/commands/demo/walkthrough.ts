@@ -12,6 +12,7 @@ import echo from "../../../manifests/examples/echo-deployment.yaml"
 import nodes from "../../../manifests/examples/nodes.yaml"
 import shanghai from "../../../manifests/examples/shanghai.yaml"
 import sites from "../../../manifests/examples/sites.yaml"
+import web from "../../../manifests/examples/web.yaml"
 import type { KubeObject } from "../../core/kube.ts"
 
 const objects = (text: string): readonly KubeObject[] =>
@@ -38,6 +39,9 @@ export const ECHO: readonly KubeObject[] = objects(echo)
 
 /** The same DeploymentGrid with a pool of templates, of which one unit uses one. */
 export const CANARY: readonly KubeObject[] = objects(canary)
+
+/** A StatefulSetGrid with two pods in each unit, and a headless ServiceGrid, with the key `location`. */
+export const WEB_GRIDS: readonly KubeObject[] = objects(web)
 
 /** One node more at a place of its own, which the group has too. */
 export const SHANGHAI: readonly KubeObject[] = objects(shanghai)
