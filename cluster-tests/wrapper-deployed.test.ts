@@ -17,6 +17,7 @@ import { clusterTest } from "./skip.ts"
 import { WRAPPER_ENV, WRAPPER_FLAGS } from "./v8-flags.ts"
 
 const FOLDER = join(import.meta.dirname, "../manifests/wrapper")
+const DNS_FOLDER = join(import.meta.dirname, "../manifests/wrapper-dns")
 const ACCOUNT = "edge-system:servicegroup-wrapper"
 
 const plane = ownPlane({ controllers: "none" }, async (begun) => {
@@ -36,32 +37,9 @@ describe("manifests/wrapper", () => {
   })
 
   clusterTest("gives an account that is enough for a wrapper, and refused nothing", async () => {
-    const { folder, audit, daemons } = plane()
-    const kubeconfig = join(folder, "wrapper.kubeconfig")
-    writeFileSync(kubeconfig, kubeconfigOf(await accessOf(plane(), ACCOUNT)))
-    const [listen, health] = await freePorts(2)
-    const snapshot = join(folder, "wrapper-snapshot")
-    const command = [
-      process.execPath,
-      ...WRAPPER_FLAGS,
-      join(bundle(folder), "wrapper.mjs"),
-      "--node-name=bj-1",
-      `--kubeconfig=${kubeconfig}`,
-      `--snapshot=${snapshot}`,
-      `--listen=127.0.0.1:${listen}`,
-      `--health-address=127.0.0.1:${health}`
-    ]
-    const running = daemon("wrapper", command, {
-      folder,
-      log: join(folder, "wrapper.log"),
-      env: { ...WRAPPER_ENV, PATH: process.env["PATH"], HOME: folder, TMPDIR: folder }
-    })
-    daemons.set("wrapper", running)
-    await until({ what: `the wrapper's /readyz (log: ${running.log})`, seconds: 90 }, async () => {
-      const ending = running.ending()
-      if (ending !== undefined) throw new GivenUp(`the wrapper ${ending}: ${lastWords(running.log)}`)
-      return (await fetch(`http://127.0.0.1:${health}/readyz`)).status === 200
-    })
+    const { audit } = plane()
+    const [listen = 0] = await freePorts(1)
+    await using _ = await ready("wrapper", [`--listen=127.0.0.1:${listen}`])
     // all that is served, and what kube-proxy asks for besides
     for (const path of SERVED) {
       const answer = await fetch(`http://127.0.0.1:${listen}${path}`)
@@ -76,8 +54,6 @@ describe("manifests/wrapper", () => {
     const requests = heard(audit, ACCOUNT, "")
     expect(requests.map(({ verb, resource }) => `${verb} ${resource}`)).toContain("create events")
     expect(requests.filter(({ code }) => code === 403)).toEqual([])
-    await running.kill()
-    daemons.delete("wrapper")
   })
 
   clusterTest("has a README whose commands point kube-proxy at the wrapper, and back", async () => {
@@ -110,6 +86,78 @@ describe("manifests/wrapper", () => {
     expect(await now()).toEqual(before)
   })
 })
+
+describe("manifests/wrapper-dns", () => {
+  clusterTest("says unchanged the second time, no field unknown", async () => {
+    const { kubectl } = plane()
+    await done(kubectl(["apply", "--server-side", "-k", join(FOLDER, "../crds")]))
+    await done(kubectl(["apply", "-k", DNS_FOLDER, "--validate=strict"]))
+    const said = await done(kubectl(["apply", "-k", DNS_FOLDER]))
+    for (const line of said.trim().split("\n")) expect(line).toMatch(/ unchanged$/)
+    const args = await done(kubectl(["get", "ds", "-n", "edge-system", "-o", "jsonpath={..args}"]))
+    expect(args).toContain("--dns-listen=127.0.0.1:51009")
+  })
+
+  clusterTest(
+    "gives an account that is enough for a wrapper with short names, and refused nothing",
+    async () => {
+      const { audit } = plane()
+      const [listen = 0, dns = 0] = await freePorts(2)
+      const begin = heard(audit, ACCOUNT, "").length
+      {
+        const flags = [`--listen=127.0.0.1:${listen}`, `--dns-listen=127.0.0.1:${dns}`]
+        await using _ = await ready("wrapper-dns", flags)
+        for (const path of SERVED) {
+          const answer = await fetch(`http://127.0.0.1:${dns}${path}`)
+          expect([path, answer.status]).toEqual([path, 200])
+        }
+      }
+      const wanted = ["statefulsetgrids", "statefulsets"].flatMap((kind) => [`list ${kind}`, `watch ${kind}`])
+      const requests = () => heard(audit, ACCOUNT, "").slice(begin)
+      // Of a watch the audit tells once it is over.
+      await until({ what: `in the audit: ${wanted.join(", ")}`, seconds: 30 }, () => {
+        const asked = new Set(requests().map(({ verb, resource }) => `${verb} ${resource}`))
+        return wanted.every((each) => asked.has(each))
+      })
+      expect(requests().filter(({ code }) => code === 403)).toEqual([])
+    }
+  )
+})
+
+/** A wrapper with the manifest's account, once it is ready. */
+const ready = async (name: string, flags: readonly string[]): Promise<AsyncDisposable> => {
+  const { folder, daemons } = plane()
+  const kubeconfig = join(folder, "wrapper.kubeconfig")
+  writeFileSync(kubeconfig, kubeconfigOf(await accessOf(plane(), ACCOUNT)))
+  const [health = 0] = await freePorts(1)
+  const command = [
+    process.execPath,
+    ...WRAPPER_FLAGS,
+    join(bundle(folder), "wrapper.mjs"),
+    "--node-name=bj-1",
+    `--kubeconfig=${kubeconfig}`,
+    `--snapshot=${join(folder, `${name}-snapshot`)}`,
+    `--health-address=127.0.0.1:${health}`,
+    ...flags
+  ]
+  const running = daemon(name, command, {
+    folder,
+    log: join(folder, `${name}.log`),
+    env: { ...WRAPPER_ENV, PATH: process.env["PATH"], HOME: folder, TMPDIR: folder }
+  })
+  daemons.set(name, running)
+  await until({ what: `the wrapper's /readyz (log: ${running.log})`, seconds: 90 }, async () => {
+    const ending = running.ending()
+    if (ending !== undefined) throw new GivenUp(`the wrapper ${ending}: ${lastWords(running.log)}`)
+    return (await fetch(`http://127.0.0.1:${health}/readyz`)).status === 200
+  })
+  return {
+    [Symbol.asyncDispose]: async () => {
+      await running.kill()
+      daemons.delete(name)
+    }
+  }
+}
 
 const SERVED = [
   "/api/v1/services",

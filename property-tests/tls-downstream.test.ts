@@ -193,6 +193,9 @@ describe("a wrapper that is told of a certificate", () => {
       expect(yield* refused(over, { tlsClientCa: tlsCert })).toBe(needs)
       const listen = { host: "0.0.0.0", port: 0, text: "0.0.0.0:0" }
       expect(yield* refused(over, { tlsCert, tlsKey, listen })).toMatch(/^--listen 0\.0\.0\.0:0 .*loopback/)
+      expect(yield* refused(over, { tlsCert, tlsKey, dnsListen: listen })).toMatch(
+        /^--dns-listen 0\.0\.0\.0:0 .*loopback/
+      )
     })
   )
 
