@@ -15,6 +15,13 @@ export interface Size {
 
 export type Order =
   | { readonly _tag: "Fill"; readonly size: Size }
+  /** so many StatefulSetGrids, each with a headless Service and a set of `pods` pods in each unit; as many nodes as units */
+  | {
+      readonly _tag: "Name"
+      readonly grids: number
+      readonly units: number
+      readonly pods: number
+    }
   /** so many updates of random slices, a second */
   | { readonly _tag: "Update"; readonly rate: number; readonly count: number }
   /** so many nodes of other units get the unit of the first */
@@ -43,7 +50,9 @@ const tables = {
   nodes: new Table(),
   services: new Table(),
   endpointslices: new Table(),
-  endpoints: new Table()
+  endpoints: new Table(),
+  statefulsetgrids: new Table(),
+  statefulsets: new Table()
 }
 type Name = keyof typeof tables
 let size: Size = { nodes: 0, units: 1, services: 1, slices: 0, endpoints: 0 }
@@ -99,6 +108,46 @@ const slice = (i: number): void =>
     return `{"kind":"EndpointSlice","apiVersion":"discovery.k8s.io/v1","metadata":{"name":"${name}-${i}","generateName":"${name}-","namespace":"default","uid":"slice-${i}","resourceVersion":"${rv}","generation":${rv},"labels":{"endpointslice.kubernetes.io/managed-by":"endpointslice-controller.k8s.io","kubernetes.io/service-name":"${name}"},"annotations":{"sent":"${at}"},${MANAGED}},"addressType":"IPv4","endpoints":[${endpoints}],"ports":[{"name":"http","protocol":"TCP","port":8080}]}`
   })
 
+const TEMPLATE = `"template":{"metadata":{"labels":{"app":"a"}},"spec":{"containers":[{"name":"c","image":"registry.example/team/store:1.2.3","env":[${Array.from(
+  { length: 20 },
+  (_, i) => `{"name":"SETTING_${i}","value":"a value of some length ${i}"}`
+).join(",")}]}]}}`
+
+/** A grid over the units of `zone`, its sets, its headless Service, and slices of a hundred endpoints. */
+const named = (g: number, { units, pods }: { readonly units: number; readonly pods: number }): void => {
+  const grid = `g${g}`
+  put("statefulsetgrids", `default/${grid}`, (rv) => {
+    const metadata = `{"name":"${grid}","namespace":"default","uid":"${grid}","resourceVersion":"${rv}"}`
+    return `{"kind":"StatefulSetGrid","apiVersion":"superedge.io/v1","metadata":${metadata},"spec":{"gridUniqKey":"zone","template":{${TEMPLATE}}}}`
+  })
+  put("services", `default/${grid}-svc`, (rv) => {
+    const metadata = `{"name":"${grid}-svc","namespace":"default","uid":"${grid}-svc","resourceVersion":"${rv}"}`
+    return `{"kind":"Service","apiVersion":"v1","metadata":${metadata},"spec":{"clusterIP":"None"}}`
+  })
+  const endpoints: string[] = []
+  for (let u = 0; u < units; u++) {
+    const set = `${grid}-u${u}`
+    put("statefulsets", `default/${set}`, (rv) => {
+      const owner = `{"apiVersion":"superedge.io/v1","kind":"StatefulSetGrid","name":"${grid}","uid":"${grid}","controller":true}`
+      const metadata = `{"name":"${set}","namespace":"default","uid":"${set}","resourceVersion":"${rv}","labels":{"superedge.io/grid-selector":"${grid}"},"annotations":{"superedge.io/grid-key":"zone","superedge.io/unit":"u${u}"},"ownerReferences":[${owner}]}`
+      return `{"kind":"StatefulSet","apiVersion":"apps/v1","metadata":${metadata},"spec":{"serviceName":"${grid}-svc",${TEMPLATE}}}`
+    })
+    for (let n = 0; n < pods; n++) {
+      const pod = `${set}-${n}`
+      endpoints.push(
+        `{"addresses":["10.${100 + g}.${u >> 7}.${((u & 127) << 1) | n}"],"conditions":{"ready":true},"hostname":"${pod}","nodeName":"n${u}","targetRef":{"kind":"Pod","namespace":"default","name":"${pod}"}}`
+      )
+    }
+  }
+  for (let i = 0; i * 100 < endpoints.length; i++)
+    put("endpointslices", `default/${grid}-svc-${i}`, (rv) => {
+      const labels = `{"kubernetes.io/service-name":"${grid}-svc","service.kubernetes.io/headless":""}`
+      const metadata = `{"name":"${grid}-svc-${i}","namespace":"default","uid":"${grid}-svc-${i}","resourceVersion":"${rv}","labels":${labels},${MANAGED}}`
+      const own = endpoints.slice(100 * i, 100 * (i + 1)).join(",")
+      return `{"kind":"EndpointSlice","apiVersion":"discovery.k8s.io/v1","metadata":${metadata},"addressType":"IPv4","endpoints":[${own}],"ports":[{"name":"http","protocol":"TCP","port":80}]}`
+    })
+}
+
 const list = (name: Name, kind: string, query: URLSearchParams, response: ServerResponse): void => {
   const all = selected(name, query)
   const [at = "0", from = "0"] = (query.get("continue") ?? "").split("-").reverse()
@@ -136,7 +185,9 @@ const KINDS = {
   nodes: "Node",
   services: "Service",
   endpointslices: "EndpointSlice",
-  endpoints: "Endpoints"
+  endpoints: "Endpoints",
+  statefulsetgrids: "StatefulSetGrid",
+  statefulsets: "StatefulSet"
 } as const
 
 const answer = (request: IncomingMessage, response: ServerResponse): void => {
@@ -164,6 +215,10 @@ const obey = async (order: Order): Promise<unknown> => {
         (sum, { text }) => sum + text.length,
         0
       )
+    case "Name":
+      for (let i = 0; i < order.units; i++) node(i, i)
+      for (let i = 0; i < order.grids; i++) named(i, order)
+      return "done"
     case "Update": {
       // In steps of 10 ms, by the clock: a late step makes up for it.
       const began = performance.now()

@@ -17,13 +17,13 @@ const WHOLE: Size = { nodes: 5000, units: 50, services: 1000, slices: 10_000, en
 const SLICES = "/apis/discovery.k8s.io/v1/endpointslices"
 const RATE = 200
 
-interface Upstream {
+export interface Upstream {
   readonly port: number
   readonly tell: (order: Order) => Promise<unknown>
   readonly stop: () => void
 }
 
-const upstream = async (): Promise<Upstream> => {
+export const upstream = async (): Promise<Upstream> => {
   const child = fork(new URL("upstream.ts", import.meta.url))
   const answer = async (): Promise<unknown> => ((await once(child, "message")) as readonly unknown[])[0]
   const port = (await answer()) as number
@@ -39,7 +39,7 @@ const upstream = async (): Promise<Upstream> => {
 }
 
 /** A wrapper that begins with nothing: no snapshot of another measurement. */
-const wrapper = (from: Upstream, port: number): ChildProcess => {
+export const wrapper = (from: Upstream, port: number, ...more: readonly string[]): ChildProcess => {
   const snapshot = mkdtempSync(join(folder, "snapshot-"))
   return spawn(
     process.execPath,
@@ -52,7 +52,8 @@ const wrapper = (from: Upstream, port: number): ChildProcess => {
       `--listen=127.0.0.1:${port}`,
       "--health-address=off",
       "--log-format=text",
-      `--snapshot=${snapshot}`
+      `--snapshot=${snapshot}`,
+      ...more
     ],
     {
       stdio: ["pipe", "ignore", "inherit"],
@@ -62,7 +63,10 @@ const wrapper = (from: Upstream, port: number): ChildProcess => {
 }
 
 /** The body of an answer, once it is 200; its bytes, and how long it took once it was asked for. */
-const got = async (port: number, path: string): Promise<{ readonly body: Buffer; readonly ms: number }> => {
+export const got = async (
+  port: number,
+  path: string
+): Promise<{ readonly body: Buffer; readonly ms: number }> => {
   for (;;) {
     const began = performance.now()
     const answer = await new Promise<{ readonly code: number; readonly body: Buffer } | undefined>((done) => {

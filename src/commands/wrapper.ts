@@ -31,6 +31,7 @@ export const wrapperCommand = Command.make("wrapper", { settings: wrapperOptions
       "  servicegroup wrapper --node-name bj-1                     in a pod, with its own account",
       "  servicegroup wrapper --kubeconfig /etc/kubernetes/kubelet.conf --log-format text",
       "  servicegroup wrapper --snapshot /var/lib/servicegroup --snapshot-interval 1m",
+      "  servicegroup wrapper --dns-listen 127.0.0.1:51009         for a CoreDNS, too: `endpoint http://127.0.0.1:51009` in its Corefile",
       "  servicegroup wrapper --log-requests on                    who asks for what",
       "  curl -s 'http://127.0.0.1:51006/apis/discovery.k8s.io/v1/endpointslices?limit=500'"
     ].join("\n")
