@@ -1,9 +1,8 @@
 /** Scenes of the demo, written by hand. */
-import type { Resolved } from "../../src/commands/demo/resolve.ts"
 import type { DeploymentGrid, ServiceGrid } from "../../src/core/grid.ts"
 import type { Condition, Deployment, Node, Service } from "../../src/core/kube.ts"
 import type { NodeGroup, NodeUnit } from "../../src/core/site.ts"
-import type { Endpoint, EndpointSlice, Pod, Scene, View } from "../../src/commands/demo/scene.ts"
+import type { Endpoint, EndpointSlice, Pod, Resolved, Scene, View } from "../../src/commands/demo/scene.ts"
 
 export const OLD = "superedge/echoserver:2.2"
 export const NEW = "superedge/echoserver:2.3"

@@ -13,8 +13,8 @@ import { join } from "node:path"
 import { Failed, reasonOf } from "./kubectl.ts"
 import { lastWords, type Program, program } from "./program.ts"
 import type { Relay } from "./relay.ts"
-import { answersOf, type Resolved } from "./resolve.ts"
-import { endpointsOf, type EndpointSlice, sameEndpoints, type View } from "./scene.ts"
+import { answersOf } from "./resolve.ts"
+import { endpointsOf, type EndpointSlice, sameEndpoints, type View, type Resolved } from "./scene.ts"
 
 export interface EdgeOptions {
   readonly nodes: readonly string[]

@@ -5,7 +5,7 @@
  * own slices; nothing here is computed by the rules that the wrapper runs.
  */
 import type { Paint } from "./paint.ts"
-import { endpointsOf, type EndpointSlice, type Scene } from "./scene.ts"
+import { type Answers, endpointsOf, type EndpointSlice, type Scene } from "./scene.ts"
 import { type Cell, cut, table } from "./table.ts"
 
 /** What is asked, and of whom. */
@@ -18,15 +18,6 @@ export interface Lookup {
   /** nodes, and the unit that each is in */
   readonly nodes: readonly { readonly node: string; readonly unit: string }[]
 }
-
-/** What the host names of a Service lead to on a node, or the reason why there is no answer. */
-export interface Resolved {
-  readonly node: string
-  readonly got: Answers | string
-}
-
-/** Host names to addresses. */
-export type Answers = ReadonlyMap<string, readonly string[]>
 
 /** The answers that slices make: those of a Service's ready endpoints that have a host name. */
 export const answersOf = (slices: readonly EndpointSlice[], service: string): Answers => {

@@ -6,7 +6,6 @@ import type { DeploymentGrid, ServiceGrid, StatefulSetGrid, WorkloadGrid } from 
 import type { NodeGroup, NodeUnit } from "../../core/site.ts"
 import type { Condition, Deployment, KubeObject, Node, Service, StatefulSet } from "../../core/kube.ts"
 import type { Failed, Kubectl } from "./kubectl.ts"
-import type { Resolved } from "./resolve.ts"
 
 export type Workload = Deployment | StatefulSet
 
@@ -43,6 +42,15 @@ export interface View {
   readonly node: string
   readonly got: readonly Endpoint[] | string
 }
+
+/** What the host names of a Service lead to on a node, or the reason why there is no answer. */
+export interface Resolved {
+  readonly node: string
+  readonly got: Answers | string
+}
+
+/** Host names to addresses. */
+export type Answers = ReadonlyMap<string, readonly string[]>
 
 export interface Scene {
   readonly nodes: readonly Node[]
