@@ -183,6 +183,7 @@ export const shortChild = (name: string, more: Partial<Child> = {}): Child =>
     legacy: false,
     defaultRolling: false,
     fixed: { "spec.selector": "s" },
+    serviceName: "",
     status: JSON.stringify(readyStatus(1)),
     ...more
   })

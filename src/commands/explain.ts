@@ -1,5 +1,5 @@
 /**
- * `servicegroup explain service`: which of a Service's endpoints a node uses, and by which rule.
+ * `servicegroup explain`: which of a Service's endpoints a node uses, and what its pods get for a name; and by which rule.
  *
  * It is the decision that the wrapper carries out, made of the same objects; it only ever reads.
  */
@@ -10,17 +10,16 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { Endpoints, EndpointSlice } from "../core/endpoints.ts"
-import { isObject } from "../core/json.ts"
 import type { KubeObject, Node, Service } from "../core/kube.ts"
 import { API_SERVER, SERVICE_NAME } from "../core/topology.ts"
 import { own } from "../core/value.ts"
 import * as Api from "../shell/api.ts"
-import { disk } from "../shell/disk.ts"
-import { look } from "../shell/keep.ts"
-import { CHILDREN, ENDPOINTS, NODE, slicesIn } from "../shell/kinds.ts"
+import { CHILDREN, ENDPOINTS, NODE } from "../shell/kinds.ts"
 import { listed } from "../shell/listed.ts"
 import { type Access, access, Misconfigured } from "../shell/settings.ts"
+import { nameCommand, nameExamples } from "./explain-name.ts"
 import { explanation, render, type Scenery } from "./explanation.ts"
+import { foreign, kept, output, slicesOf, snapshot } from "./gathered.ts"
 import { near } from "./near.ts"
 
 /** What was asked about. */
@@ -59,14 +58,7 @@ const fromCluster = (asked: Name): Effect.Effect<Scenery, Api.ApiError | Misconf
           )
       )
     )
-    const where = { namespace, labelSelector: `${SERVICE_NAME}=${name}` }
-    const slices = (yield* listed(slicesIn("v1"), where).pipe(
-      // clusters before 1.21
-      Effect.catchIf(
-        (error) => error.reason === "NotFound",
-        () => listed(slicesIn("v1beta1"), where)
-      )
-    )) as readonly EndpointSlice[]
+    const slices = yield* slicesOf(asked)
     const nodes = (yield* listed(NODE)) as readonly Node[]
     const [apiServer] =
       textOf(asked) === API_SERVER
@@ -81,24 +73,12 @@ const fromCluster = (asked: Name): Effect.Effect<Scenery, Api.ApiError | Misconf
 const byName = (nodes: readonly Node[]): ReadonlyMap<string, Node> =>
   new Map(nodes.map((node) => [node.metadata.name, node] as const))
 
-/** What a wrapper kept, and of which node it is. */
 const fromSnapshot = (
   folder: string,
   asked: Name
 ): Effect.Effect<Scenery & { readonly node: string }, Misconfigured> =>
   Effect.gen(function* () {
-    const { node, parts } = yield* Effect.mapError(
-      look(disk, folder),
-      ({ message }) =>
-        new Misconfigured({
-          message: `${message}; --snapshot takes the folder that the wrapper of this node was given, /var/lib/servicegroup unless told otherwise`
-        })
-    )
-    const of = <A extends KubeObject>(feed: string): readonly A[] =>
-      parts
-        .filter((part) => part.kind.split("/")[0] === feed)
-        .flatMap(({ objects }) => objects.flatMap((bytes) => object(bytes)))
-        .map((each) => each as A)
+    const { node, of } = yield* kept(folder)
     const services = of<Service>("Service")
     const service = services.find((each) => keyOf(each) === textOf(asked))
     if (service === undefined) return yield* missing(asked, services.map(keyOf), `the snapshot in ${folder}`)
@@ -111,16 +91,6 @@ const fromSnapshot = (
     const nodes = byName([...of<Node>("Node"), ...of<Node>("OwnNode")])
     return { service, slices, nodes, apiServer, node }
   })
-
-/** An object of a snapshot; none where it can't be read: the wrapper leaves it out, too. */
-const object = (bytes: Uint8Array): readonly KubeObject[] => {
-  try {
-    const read: unknown = JSON.parse(Buffer.from(bytes).toString("utf8"))
-    return isObject(read) && isObject(read["metadata"]) ? [read as unknown as KubeObject] : []
-  } catch {
-    return []
-  }
-}
 
 interface Asked {
   readonly access: Access
@@ -138,10 +108,7 @@ const gathered = (asked: Asked): Effect.Effect<readonly [Scenery, readonly strin
     if (Option.isSome(asked.snapshot)) {
       const folder = asked.snapshot.value
       const scenery = yield* fromSnapshot(folder, name)
-      if (node !== undefined && node !== scenery.node)
-        return yield* new Misconfigured({
-          message: `--node ${node}: the snapshot in ${folder} is of ${scenery.node}; leave --node out, or ask the cluster`
-        })
+      if (node !== undefined && node !== scenery.node) return yield* foreign(node, folder, scenery.node)
       return [scenery, [scenery.node]]
     }
     const scenery = yield* fromCluster(name).pipe(
@@ -174,15 +141,6 @@ const node = Options.text("node").pipe(
   ),
   Options.optional
 )
-const snapshot = Options.text("snapshot").pipe(
-  Options.withDescription("ask no cluster: the folder in which this node's wrapper keeps what it saw last"),
-  Options.optional
-)
-const output = Options.choice("output", ["text", "json"]).pipe(
-  Options.withAlias("o"),
-  Options.withDefault("text")
-)
-
 const examples = [
   "Examples:",
   "  servicegroup explain service default/web-svc                for every node",
@@ -203,6 +161,8 @@ const serviceCommand = Command.make("service", { access, node, snapshot, output,
 )
 
 export const explainCommand = Command.make("explain").pipe(
-  Command.withDescription(["Print what nodes are shown, and why.", "", ...examples].join("\n")),
-  Command.withSubcommands([serviceCommand])
+  Command.withDescription(
+    ["Print what nodes are shown, and why.", "", ...examples, ...nameExamples].join("\n")
+  ),
+  Command.withSubcommands([serviceCommand, nameCommand])
 )

@@ -192,7 +192,7 @@ const judged = (
 }
 
 /** What the cluster's DNS answers to the name, on every node alike. */
-export const published = ({ asked, endpoints }: Scene): readonly string[] =>
+const published = ({ asked, endpoints }: Scene): readonly string[] =>
   endpoints.filter(({ host, ready }) => ready && host === asked.host).flatMap(({ addresses }) => addresses)
 
 const byItself = (scene: Scene): string => {
