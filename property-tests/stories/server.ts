@@ -232,7 +232,7 @@ export class Server {
     const { answer, asked } = flight
     if (answer === undefined) return
     if (asked.verb === "list" && answer._tag === "Value" && isLastPage(answer.value))
-      this.#told.listed(asked.session, asked.kind.plural)
+      this.#told.listed(asked.session, viewOf(asked))
     flight.answered(answer)
   }
 
@@ -295,10 +295,10 @@ export class Server {
     return answerOf(response)
   }
 
-  #old({ session, kind: { plural } }: Asked): Readonly<Record<string, string>> {
-    const at = this.faults.lag.get(plural)
+  #old(asked: Asked): Readonly<Record<string, string>> {
+    const at = this.faults.lag.get(asked.kind.plural)
     if (at === undefined || at <= this.cluster.compacted) return {}
-    this.#told.stale(session, plural)
+    this.#told.stale(asked.session, viewOf(asked))
     return { resourceVersion: String(at), resourceVersionMatch: "Exact" }
   }
 
@@ -332,7 +332,7 @@ export class Server {
     if (line.type === "ERROR") open.over ??= fail(open.asked, refusal(410, line.object, undefined))
     else if (lost > 0) {
       this.faults.lose.set(plural, lost - 1)
-      this.#told.lost(open.session, plural)
+      this.#told.lost(open.session, viewOf(open.asked))
     } else open.lines.push({ revision, line: { type: line.type, object: line.object } })
   }
 
@@ -400,6 +400,10 @@ export class Server {
     )
   }
 }
+
+/** What of a kind is looked at: all of it, or what bears no label. */
+const viewOf = ({ kind: { plural }, request: { query } }: Asked): string =>
+  query["labelSelector"]?.startsWith("!") === true ? `other ${plural}` : plural
 
 const answerOf = ({ code, body, headers }: Response): Answer => {
   if (code < 300) return { _tag: "Value", value: body }

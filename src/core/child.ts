@@ -72,6 +72,8 @@ export interface Child {
   readonly defaultRolling: boolean
   /** field that the API server never changes -> digest of its value */
   readonly fixed: { readonly [path: string]: string }
+  /** of a StatefulSet: the Service that publishes its pods; empty: none */
+  readonly serviceName: string
   /** JSON of `status`, kept as text: it is read once a status write, and weighs a third of the object */
   readonly status: string
 }
@@ -106,6 +108,9 @@ const numberAt = (map: unknown, key: string): number | undefined => {
   const value = isObject(map) && Object.hasOwn(map, key) ? map[key] : undefined
   return typeof value === "number" ? value : undefined
 }
+
+/** The Service that publishes a StatefulSet's pods; empty: none. */
+export const serviceNameOf = (set: unknown): string => textAt(own(set, "spec"), "serviceName") ?? ""
 
 /** Whether our manager applied `spec.replicas` and no other entry has it, neither of an autoscaler nor of a subresource. */
 const aloneOnReplicas = (object: ChildObject): boolean => {
@@ -166,6 +171,7 @@ export const child = (kind: ChildKind, object: ChildObject, legacy: readonly str
     legacy: takenOver(object, legacy, [TEMPLATE_HASH_PATH, REPLICAS_PATH]) !== undefined,
     defaultRolling: hasDefaultRolling(kind, spec, owned),
     fixed: immutable(kind, object),
+    serviceName: kind === "StatefulSet" ? serviceNameOf(object) : "",
     status: JSON.stringify(object.status ?? {})
   }
 }

@@ -15,7 +15,7 @@ import { isReady, rolloutFailure } from "./rollout.ts"
 import { states } from "./states.ts"
 
 /** The conditions that are ours; others on the object belong to someone else and stay. */
-export const CONDITIONS = ["Ready", "Progressing", "Degraded"] as const
+export const CONDITIONS = ["Ready", "Progressing", "Degraded", "ShortNames"] as const
 
 export interface StatusInput {
   readonly grid: Grid
@@ -26,6 +26,8 @@ export interface StatusInput {
   readonly children: ReadonlyMap<string, Child>
   /** what the grid's owner should know, although nothing is refused */
   readonly notices: readonly Refusal[]
+  /** why pods have no short names; `Unknown`: what stands there still holds */
+  readonly shortNames?: Refusal | "Unknown" | undefined
   /** the time of day, in milliseconds since the epoch */
   readonly now: number
   /** what makes times of day of the plan's times, in milliseconds */
@@ -197,11 +199,15 @@ const degraded = (bad: readonly Refusal[], notices: readonly Refusal[]): Verdict
   return { status: "True", reason, message: together(bad) }
 }
 
+/** The condition of a type that stands there now. */
+export const standing = (grid: Grid, type: string): Condition | undefined => {
+  const conditions: unknown = grid.status?.conditions
+  const all = Array.isArray(conditions) ? (conditions as readonly (Condition | null)[]) : []
+  return all.find((each) => each?.type === type) ?? undefined
+}
+
 const condition = (input: StatusInput, type: string, verdict: Verdict): Condition => {
-  const conditions: unknown = input.grid.status?.conditions
-  const before = (Array.isArray(conditions) ? (conditions as readonly (Condition | null)[]) : []).find(
-    (each) => each?.type === type
-  )
+  const before = standing(input.grid, type)
   const same = before?.status === verdict.status && typeof before.lastTransitionTime === "string"
   return {
     type,
@@ -211,6 +217,15 @@ const condition = (input: StatusInput, type: string, verdict: Verdict): Conditio
     observedGeneration: input.grid.metadata.generation ?? 0,
     lastTransitionTime: same ? before.lastTransitionTime : iso(input.now)
   }
+}
+
+/** There only while something is wrong: most grids' names are their own. */
+const shortNames = (input: StatusInput): readonly Condition[] => {
+  const { grid, shortNames: taken } = input
+  if (taken === undefined) return []
+  if (taken !== "Unknown") return [condition(input, "ShortNames", { status: "False", ...taken })]
+  const before = standing(grid, "ShortNames")
+  return before === undefined ? [] : [before]
 }
 
 /**
@@ -224,7 +239,8 @@ export const status = (input: StatusInput): GridStatus & ServiceGridStatus => {
   const conditions = [
     condition(input, "Ready", ready(input, readyUnits, bad)),
     condition(input, "Progressing", progressing(input, bad)),
-    condition(input, "Degraded", degraded(bad, input.notices))
+    condition(input, "Degraded", degraded(bad, input.notices)),
+    ...shortNames(input)
   ]
   const observedGeneration = grid.metadata.generation ?? 0
   if (grid.kind === "ServiceGrid") {

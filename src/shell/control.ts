@@ -12,6 +12,7 @@ import * as Metric from "effect/Metric"
 import type * as Scope from "effect/Scope"
 import type { Child } from "../core/child.ts"
 import { earliest } from "../core/instant.ts"
+import type { Rival } from "../core/rivals.ts"
 import type { ChildKind } from "../core/schema.ts"
 import { type Grid, GRID_SELECTOR } from "../core/grid.ts"
 import type { Site } from "../core/site.ts"
@@ -36,6 +37,7 @@ import {
   seenGrid,
   type SeenNode,
   seenNode,
+  seenOther,
   type SeenSite,
   seenSite
 } from "./seen.ts"
@@ -220,8 +222,19 @@ export const control = (
         onInputs: (inputs) => enqueue(observed.readChildren(kind, inputs))
       })
     )
+    // Pods of a set that is no grid's may bear the names that a grid's have in every unit.
+    const others = reflect<Rival>({
+      kind: CHILDREN.StatefulSet,
+      ...where,
+      labelSelector: `!${GRID_SELECTOR}`,
+      as: "statefulsets.apps of no grid",
+      relistSeconds,
+      reduce: seenOther,
+      known: (key) => observed.other(key),
+      onInputs: (inputs) => enqueue(observed.readOthers(inputs))
+    })
     // A defect in one of them ends them all, and with them the process.
-    const all = [passes.run, nodes, ...grids, ...children, ...placed, sites?.run ?? Effect.never]
+    const all = [passes.run, nodes, ...grids, ...children, others, ...placed, sites?.run ?? Effect.never]
     yield* Effect.all(all, { concurrency: "unbounded", discard: true })
     return yield* Effect.never
   })

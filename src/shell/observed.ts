@@ -11,6 +11,8 @@ import { childKind } from "../core/desired.ts"
 import type { ChildKind } from "../core/schema.ts"
 import { type Grid, gridKey, mayWant } from "../core/grid.ts"
 import { stableJson } from "../core/json.ts"
+import type { Rival } from "../core/rivals.ts"
+import { standing } from "../core/status.ts"
 import * as Store from "../core/store.ts"
 import type { SeenGrid, SeenNode } from "./seen.ts"
 
@@ -55,6 +57,8 @@ export class Observed {
     gridKinds.map((kind) => [kind, Store.empty()])
   )
   private readonly children = new Map<ChildKind, Store.Store<Child>>()
+  /** StatefulSets that are no grid's */
+  private others: Store.Store<Rival> = Store.empty()
   /** uid of a controller owner -> keys of what it owns */
   private readonly owned = new Map<string, Set<string>>()
 
@@ -84,6 +88,18 @@ export class Observed {
   }
   child(kind: ChildKind, key: string): Child | undefined {
     return Store.get(this.childStore(kind), key)
+  }
+
+  other(key: string): Rival | undefined {
+    return Store.get(this.others, key)
+  }
+
+  /** The StatefulSet that is called as a grid is, if any. */
+  rival({ kind, metadata }: Grid): Rival | "Unknown" | undefined {
+    if (kind !== "StatefulSetGrid") return undefined
+    const key = `${metadata.namespace ?? ""}/${metadata.name}`
+    const known = this.child("StatefulSet", key) ?? this.other(key)
+    return known === undefined && !this.others.synced ? "Unknown" : known
   }
 
   /** The units of a grid's key, sorted; the same array as long as they are the same. None for a ServiceGrid. */
@@ -156,6 +172,7 @@ export class Observed {
       for (const each of [before, after])
         if (each?.owner !== undefined)
           (quiet ? soon : now).add(gridRef(gridKind, namespaceOf(key) + each.owner.name))
+      if (kind === "StatefulSet" && !quiet) this.addNamesake(soon, key)
       // A name that became free, or a child that nobody owns, concerns each grid that may want the name.
       const namespace = namespaceOf(key)
       if (!quiet && after?.owner === undefined)
@@ -168,6 +185,25 @@ export class Observed {
     }
     if (first && store.synced) this.addWhere(now, gridKind, () => true)
     return { now, soon }
+  }
+
+  readOthers(inputs: readonly Store.Input<Rival>[]): Due {
+    const first = !this.others.synced
+    const { store, changes } = Store.steps(this.others, inputs)
+    this.others = store
+    const soon = new Set<string>()
+    for (const change of changes) {
+      const after = change._tag === "Put" ? change.after : undefined
+      if (change.before?.serviceName !== after?.serviceName) this.addNamesake(soon, change.key)
+    }
+    // What the status of a former run says may be over.
+    if (first && store.synced)
+      this.addWhere(soon, "StatefulSetGrid", ({ grid }) => standing(grid, "ShortNames") !== undefined)
+    return { now: nobody, soon }
+  }
+
+  private addNamesake(due: Set<string>, key: string): void {
+    if (this.grid("StatefulSetGrid", key) !== undefined) due.add(gridRef("StatefulSetGrid", key))
   }
 
   private addWhere(due: Set<string>, kind: Grid["kind"], holds: (seen: SeenGrid) => boolean): void {

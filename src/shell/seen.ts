@@ -1,11 +1,12 @@
 /**
  * What is kept of the objects that the API gives: decoded once, when they arrive, and reduced to what the rules read.
  */
-import { child, type Child, type ChildObject } from "../core/child.ts"
+import { child, type Child, type ChildObject, serviceNameOf } from "../core/child.ts"
 import type { ChildKind } from "../core/schema.ts"
 import type { Grid } from "../core/grid.ts"
 import { isObject } from "../core/json.ts"
 import type { StringMap } from "../core/kube.ts"
+import type { Rival } from "../core/rivals.ts"
 import { type Site, site } from "../core/site.ts"
 import { SiteNode } from "../core/site-node.ts"
 import { outlineOf, siteStatusDigest } from "../core/site-status.ts"
@@ -96,3 +97,11 @@ export const seenChild =
     isObject(raw) && isObject(raw["metadata"])
       ? child(kind, raw as unknown as ChildObject, legacy)
       : malformed(`a ${kind} without metadata`)
+
+/** A StatefulSet of nobody's: its name and its Service. */
+export const seenOther = (raw: unknown, { key, uid, revision }: Identity): Rival => ({
+  key,
+  uid,
+  revision,
+  serviceName: serviceNameOf(raw)
+})

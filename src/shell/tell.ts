@@ -11,6 +11,7 @@ import * as Metric from "effect/Metric"
 import * as Random from "effect/Random"
 import { MANAGER } from "../core/child.ts"
 import { owns } from "../core/plan.ts"
+import { shortNameTaken } from "../core/rivals.ts"
 import { status, statusDigest, troubles } from "../core/status.ts"
 import { Api } from "./api.ts"
 import { type Desk, takeInGrid } from "./desk.ts"
@@ -75,13 +76,17 @@ export const tell = (desk: Desk, thought: Thought, memory: Memory): Effect.Effec
     const children = new Map([...thought.children].filter(([, child]) => owns(grid, child)))
     const bad = troubles(plan, children)
     yield* count(memory, bad.length)
-    yield* report(grid, memory.told, [...bad, ...thought.desired.notices])
+    const rival = desk.observed.rival(grid)
+    const shortNames = rival === "Unknown" ? rival : shortNameTaken(children.values(), rival)
+    const besides = shortNames === undefined || shortNames === "Unknown" ? [] : [shortNames]
+    yield* report(grid, memory.told, [...bad, ...thought.desired.notices, ...besides])
     const shown = status({
       grid,
       plan,
       units,
       children,
       notices: thought.desired.notices,
+      shortNames,
       now: yield* Clock.currentTimeMillis,
       offset: desk.offset
     })
