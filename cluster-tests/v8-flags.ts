@@ -30,3 +30,5 @@ export const WRAPPER_ENV: Readonly<Record<string, string>> = Object.fromEntries(
     value === undefined ? [] : [[name, value] as const]
   )
 )
+
+export const DNS_FLAGS = flags("dns/daemonset.yaml")

@@ -3,8 +3,10 @@
  * It ends when the channel does.
  */
 import { execFileSync } from "node:child_process"
+import { Resolver } from "node:dns/promises"
 import { createServer, get, type Server } from "node:http"
-import { type Done, now, type Numbered, type Order, type Page, PORT, type Reply } from "./messages.ts"
+import { type Done, type Lookup, now, type Numbered, type Order, type Page, PORT } from "./messages.ts"
+import type { RecordType, Reply } from "./messages.ts"
 
 const PATIENCE_MS = 3000
 /** Between two requests of the caller that asks all along. */
@@ -67,6 +69,24 @@ const ask = async (url: string, times: number): Promise<readonly Reply[]> => {
   return replies
 }
 
+/** One question to a DNS server, by a resolver of its own, so that nothing is remembered. */
+const resolved = async (server: string, type: RecordType, name: string): Promise<Lookup> => {
+  const resolver = new Resolver({ timeout: PATIENCE_MS, tries: 1 })
+  resolver.setServers([server])
+  try {
+    const found = await recordsOf(resolver, type, name)
+    return { records: found.toSorted(), at: now() }
+  } catch (error) {
+    const { code, name: kind } = error as NodeJS.ErrnoException
+    return { records: [], failure: code ?? kind, at: now() }
+  }
+}
+
+const recordsOf = async (resolver: Resolver, type: RecordType, name: string): Promise<readonly string[]> =>
+  type === "SRV"
+    ? (await resolver.resolveSrv(name)).map((each) => `${each.port} ${each.name}`)
+    : resolver.resolve(name, type)
+
 let calling: AbortController | undefined
 let heard: Reply[] = []
 
@@ -99,6 +119,8 @@ const carry = (order: Order): unknown => {
       return ask(order.url, order.times)
     case "Get":
       return page(order.url)
+    case "Resolve":
+      return resolved(order.server, order.type, order.name)
     case "Begin":
       return begin(order.url)
     case "Tell":

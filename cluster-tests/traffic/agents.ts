@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { closeSync, openSync } from "node:fs"
 import { join } from "node:path"
 import { lastWords } from "../processes.ts"
-import type { Done, Numbered, Order, Page, Reply } from "./messages.ts"
+import type { Done, Lookup, Numbered, Order, Page, RecordType, Reply } from "./messages.ts"
 import { PATH } from "./namespaces.ts"
 import type { NodeNetwork } from "./network.ts"
 
@@ -50,6 +50,11 @@ export class Agent {
 
   async get(url: string): Promise<Page> {
     return (await this.#order({ _tag: "Get", url })) as Page
+  }
+
+  /** Asks a DNS server, such as `127.0.0.1:53`. */
+  async resolve(server: string, type: RecordType, name: string): Promise<Lookup> {
+    return (await this.#order({ _tag: "Resolve", server, type, name })) as Lookup
   }
 
   /** Asks one URL all along, from now on. */

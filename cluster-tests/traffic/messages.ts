@@ -8,6 +8,8 @@ export type Order =
   | { readonly _tag: "Ask"; readonly url: string; readonly times: number }
   /** gives one Page */
   | { readonly _tag: "Get"; readonly url: string }
+  /** gives one Lookup */
+  | { readonly _tag: "Resolve"; readonly server: string; readonly type: RecordType; readonly name: string }
   /** asks again and again from now on, until the next Begin */
   | { readonly _tag: "Begin"; readonly url: string }
   /** gives the Replies since the last time */
@@ -26,6 +28,18 @@ export interface Reply {
 export interface Page {
   readonly code: number
   readonly body: string
+}
+
+export type RecordType = "A" | "AAAA" | "SRV" | "PTR"
+
+/** The answer of a DNS server. */
+export interface Lookup {
+  /** sorted; an SRV record as `port target` */
+  readonly records: readonly string[]
+  /** why there are none, as Node's resolver says it: ENOTFOUND is NXDOMAIN, ENODATA is NODATA */
+  readonly failure?: string
+  /** when it was there */
+  readonly at: number
 }
 
 export interface Numbered {

@@ -277,13 +277,25 @@ export class Scene {
   }
 }
 
-/** All that runs: agents, kubelet, controller, and what is on the nodes. It ends with `opened`. */
+/** All that runs. It ends with `opened`. */
 const furnished = async (
   plane: ControlPlane,
   net: Network,
   mode: Mode,
   opened: AsyncDisposableStack
 ): Promise<readonly Station[]> => {
+  const stations = await staffed(plane, await inhabited(plane, net, opened), mode)
+  opened.defer(async () => void (await Promise.all(stations.map((each) => each.end()))))
+  for (const station of stations) await station.ready()
+  return stations
+}
+
+/** Agents, kubelet, nodes and controller; they end with `opened`. */
+export const inhabited = async (
+  plane: ControlPlane,
+  net: Network,
+  opened: AsyncDisposableStack
+): Promise<readonly Agent[]> => {
   const agents = new Map([...net.nodes.values()].map((node) => [node.name, new Agent(node, plane.folder)]))
   opened.defer(async () => void (await Promise.all([...agents.values()].map((each) => each.end()))))
   opened.adopt(kubelet(plane.client, pods(agents)), (each) => each.stop())
@@ -291,10 +303,7 @@ const furnished = async (
   for (const { name, address } of net.nodes.values()) await readied(plane.client, name, address)
   await deployed(plane)
   await (await controller(plane, ACCOUNT, ["--max-nodes-changed", "100%"])).ready()
-  const stations = await staffed(plane, [...agents.values()], mode)
-  opened.defer(async () => void (await Promise.all(stations.map((each) => each.end()))))
-  for (const station of stations) await station.ready()
-  return stations
+  return [...agents.values()]
 }
 
 const ANYTHING: Rule = { what: "mending", may: () => new Set(NODES), unanswered: new Set(NODES) }

@@ -69,33 +69,35 @@ export const staffed = async (
   mode: Mode
 ): Promise<readonly Station[]> => {
   const { folder } = plane
-  const write = (name: string, text: string): string => {
-    const path = join(folder, name)
-    writeFileSync(path, text)
-    return path
-  }
-  const upstream = {
-    folder,
-    programs: bundle(folder),
-    kubeconfig: write("upstream.kubeconfig", kubeconfigOf(await admitted(plane)))
-  }
-  const behind = { folder, mode, kubeconfig: write("behind.kubeconfig", JSON.stringify(BEHIND)) }
+  const upstream = await upstreamOf(plane)
+  const behind = { folder, mode, kubeconfig: join(folder, "behind.kubeconfig") }
+  writeFileSync(behind.kubeconfig, JSON.stringify(BEHIND))
   return agents.map((agent) => new Station(agent, upstream, behind))
 }
 
-/** How the manifest's own account is let in, with no more rights than it gives. */
-const admitted = async (plane: ControlPlane): Promise<Access> => {
-  await done(plane.kubectl(["apply", "-f", ACCOUNT]))
-  const account = parseAllDocuments(readFileSync(ACCOUNT, "utf8"))
+/** What the wrappers of a plane need, let in by the manifest's own account. */
+export const upstreamOf = async (plane: ControlPlane): Promise<Upstream> => {
+  const { folder } = plane
+  const kubeconfig = join(folder, "upstream.kubeconfig")
+  writeFileSync(kubeconfig, kubeconfigOf(await admitted(plane, WRAPPER_ACCOUNT)))
+  return { folder, programs: bundle(folder), kubeconfig }
+}
+
+/** How the account of a manifest is let in, with no more rights than that gives. Nothing that runs is made. */
+export const admitted = async (plane: ControlPlane, manifest: string): Promise<Access> => {
+  const items = parseAllDocuments(readFileSync(manifest, "utf8"))
     .map((document) => document.toJSON() as unknown)
-    .find((object) => at(object, "kind") === "ServiceAccount")
+    .filter((object) => at(object, "kind") !== "DaemonSet")
+  const input = JSON.stringify({ apiVersion: "v1", kind: "List", items })
+  await done(plane.kubectl(["apply", "-f", "-"], { input }))
+  const account = items.find((object) => at(object, "kind") === "ServiceAccount")
   return accessOf(
     plane,
     `${String(at(account, "metadata", "namespace"))}:${String(at(account, "metadata", "name"))}`
   )
 }
 
-const ACCOUNT = join(import.meta.dirname, "../../manifests/wrapper/access.yaml")
+const WRAPPER_ACCOUNT = join(import.meta.dirname, "../../manifests/wrapper/access.yaml")
 
 /** All that kube-proxy has to know: nobody, over plain HTTP. */
 const BEHIND = {

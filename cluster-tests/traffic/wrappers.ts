@@ -15,10 +15,12 @@ export interface Upstream {
   /** the folder of the built programs */
   readonly programs: string
   readonly kubeconfig: string
+  /** flags besides */
+  readonly more?: readonly string[]
 }
 
 /** Starts one; what it keeps on disk is where the node's last one kept it. */
-export const wrapper = ({ node }: Agent, { folder, programs, kubeconfig }: Upstream): Daemon => {
+export const wrapper = ({ node }: Agent, { folder, programs, kubeconfig, more = [] }: Upstream): Daemon => {
   const name = `wrapper-${node.name}`
   const command = [
     process.execPath,
@@ -30,7 +32,8 @@ export const wrapper = ({ node }: Agent, { folder, programs, kubeconfig }: Upstr
     `--snapshot=${join(folder, `snapshot-${node.name}`)}`,
     `--snapshot-interval=${KEPT_SECONDS}s`,
     `--health-address=${HEALTH}`,
-    "--log-format=json"
+    "--log-format=json",
+    ...more
   ]
   return daemon(name, node.inside(command), {
     folder,
