@@ -114,6 +114,12 @@ describe("hosts", () => {
       "9.9.9.9 mine\n# b\n"
     ],
     [
+      "that another version marked",
+      `# a\n# BEGIN servicegroup: as it was\n10.0.0.1 w.s.d.svc.x\n${END}\n# b\n`,
+      "# a\n",
+      "# b\n"
+    ],
+    [
       "that is there twice",
       `${BEGIN}\n10.0.0.1 w.s.d.svc.x\n${END}\n# b\n${BEGIN}\n${END}\n# c\n`,
       "",

@@ -1,4 +1,4 @@
-/** What must be so in the manifests: in every CustomResourceDefinition, whatever it describes, and for a wrapper that kube-proxy waits for. */
+/** What must be so in the manifests: in every CustomResourceDefinition, whatever it describes, and for what runs on every node. */
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
@@ -93,17 +93,6 @@ describe("the example of sites", () => {
 
 describe("the wrapper's manifests", () => {
   it("allow exactly what the wrapper lists and watches, and what kube-proxy does through it", () => {
-    const roles = ofKind<{ readonly rules: readonly Rule[] }>("access.yaml", "ClusterRole")
-    const allowed = roles.flatMap(({ rules }) =>
-      rules.flatMap(({ apiGroups, resources, verbs, ...more }) => {
-        expect(more, "what stands besides groups, resources and verbs").toEqual({})
-        return apiGroups.flatMap((group) =>
-          resources.flatMap((resource) =>
-            verbs.map((verb) => `${verb} ${resource}${group === "" ? "" : `.${group}`}`)
-          )
-        )
-      })
-    )
     const shown = ["services", "endpoints", "nodes", "namespaces"]
     const ofGroups = ["endpointslices.discovery.k8s.io", "servicecidrs.networking.k8s.io"]
     const expected = [
@@ -113,7 +102,7 @@ describe("the wrapper's manifests", () => {
         ["create", "patch", "update"].map((verb) => `${verb} ${each}`)
       )
     ]
-    expect(allowed.toSorted()).toEqual(expected.toSorted())
+    expect(allowed("access.yaml").toSorted()).toEqual(expected.toSorted())
     expect(ofKind("access.yaml", "Role")).toEqual([])
   })
 
@@ -149,21 +138,91 @@ describe("the wrapper's manifests", () => {
   })
 
   it("are all applied, and all in the controller's namespace", () => {
-    const files = readdirSync(WRAPPER).filter(
-      (name) => name.endsWith(".yaml") && name !== "kustomization.yaml"
-    )
-    const { resources } = parse(text("kustomization.yaml")) as { readonly resources: readonly string[] }
-    expect(resources.toSorted()).toEqual(files.toSorted())
+    const files = filesIn("")
+    expect(kustomization("").resources.toSorted()).toEqual(files)
     for (const { kind, metadata } of files.flatMap((file) => ofKind(file)))
       expect([kind, metadata.namespace]).toEqual([kind, CLUSTER.has(kind) ? undefined : "edge-system"])
     expect(text("namespace.yaml")).toBe(text("../controller/namespace.yaml"))
   })
 })
 
+describe("the DNS daemon's manifests", () => {
+  it("allow exactly what the daemon lists and watches", () => {
+    const read = [
+      "nodes",
+      "statefulsets.apps",
+      "statefulsetgrids.superedge.io",
+      "endpointslices.discovery.k8s.io"
+    ]
+    const expected = read.flatMap((each) => [`list ${each}`, `watch ${each}`])
+    expect(allowed("../dns/access.yaml").toSorted()).toEqual(expected.toSorted())
+  })
+
+  it("run it on every node, and let it write nothing but its folder, with no capability", () => {
+    const { spec } = daemonSet("../dns/daemonset.yaml").spec.template
+    expect(spec).toMatchObject({
+      priorityClassName: "system-node-critical",
+      serviceAccountName: "servicegroup-dns",
+      tolerations: [{ operator: "Exists" }]
+    })
+    const [{ securityContext, volumeMounts }] = spec.containers
+    expect(securityContext).toMatchObject({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ["ALL"] }
+    })
+    expect(volumeMounts).toEqual([{ name: "hosts", mountPath: "/etc/servicegroup/dns" }])
+  })
+
+  it("give CoreDNS the daemon's folder, to read, never the file", () => {
+    const daemon = daemonSet("../dns/daemonset.yaml").spec.template.spec
+    const { volumes, containers } = daemonSet("../dns/coredns.yaml").spec.template.spec
+    const folder = { name: "hosts", hostPath: { path: "/etc/servicegroup/dns", type: "DirectoryOrCreate" } }
+    expect(daemon.volumes).toEqual([folder])
+    expect(volumes).toContainEqual(folder)
+    expect(containers[0].volumeMounts).toContainEqual({
+      name: "hosts",
+      mountPath: "/etc/servicegroup/dns",
+      readOnly: true
+    })
+  })
+
+  it("are all applied, with the Corefile, and the daemon in the controller's namespace", () => {
+    const { resources, configMapGenerator } = kustomization("../dns")
+    const files = filesIn("../dns")
+    expect(resources.toSorted()).toEqual(files)
+    expect(configMapGenerator).toEqual([
+      { name: "servicegroup-coredns", namespace: "kube-system", files: ["Corefile"] }
+    ])
+    for (const file of files) {
+      const namespace = file === "coredns.yaml" ? "kube-system" : "edge-system"
+      for (const { kind, metadata } of ofKind(`../dns/${file}`))
+        expect([kind, metadata.namespace]).toEqual([kind, CLUSTER.has(kind) ? undefined : namespace])
+    }
+    expect(text("../dns/namespace.yaml")).toBe(text("../controller/namespace.yaml"))
+  })
+
+  // The same four lines stand in the Corefile, in the README and in the command's help.
+  it("say one stanza of the plugin hosts everywhere", () => {
+    const stanza = /^ *hosts (\S+) cluster\.local \{\n((?: +.*\n)*?) *\}$/m
+    const lines = (path: string): readonly string[] => {
+      const [, file = "", inside = ""] = stanza.exec(text(path).replaceAll(/^ *"(.*)",?$/gm, "$1")) ?? []
+      return [file, ...inside.trim().split(/\s*\n\s*/)]
+    }
+    const said = ["/etc/servicegroup/dns/hosts", "ttl 5", "reload 2s", "no_reverse", "fallthrough"]
+    for (const path of ["../dns/Corefile", "../dns/README.md", "../../src/commands/dns.ts"])
+      expect([path, ...lines(path)]).toEqual([path, ...said])
+  })
+})
+
 describe("Dockerfile", () => {
-  it("holds both programs where the manifests look for them", () => {
-    expect(text("../../Dockerfile")).toContain("COPY dist/controller*.mjs dist/wrapper*.mjs /app/\n")
+  it("holds the programs where the manifests look for them", () => {
+    expect(text("../../Dockerfile")).toContain(
+      "COPY dist/controller*.mjs dist/wrapper*.mjs dist/dns*.mjs /app/\n"
+    )
     expect(daemonSet().spec.template.spec.containers[0].command.at(-1)).toBe("/app/wrapper.mjs")
+    const dns = daemonSet("../dns/daemonset.yaml").spec.template.spec.containers[0]
+    expect(dns.command.at(-1)).toBe("/app/dns.mjs")
   })
 
   it("runs the controller as its manifest does", () => {
@@ -189,7 +248,11 @@ interface Container {
 interface Workload {
   readonly spec: {
     readonly template: {
-      readonly spec: { readonly tolerations: unknown; readonly containers: readonly [Container] }
+      readonly spec: {
+        readonly tolerations: unknown
+        readonly volumes: unknown
+        readonly containers: readonly [Container]
+      }
     }
   }
 }
@@ -215,11 +278,38 @@ const documents = <A>(file: string): readonly (A & Named)[] =>
 const ofKind = <A>(file: string, kind?: string): readonly (A & Named)[] =>
   documents<A>(file).filter((object) => kind === undefined || object.kind === kind)
 
-const daemonSet = (): Workload => {
-  const [found] = ofKind<Workload>("daemonset.yaml", "DaemonSet")
-  if (found === undefined) throw new Error("daemonset.yaml holds no DaemonSet")
+const daemonSet = (file = "daemonset.yaml"): Workload => {
+  const [found] = ofKind<Workload>(file, "DaemonSet")
+  if (found === undefined) throw new Error(`${file} holds no DaemonSet`)
   return found
 }
+
+/** What the ClusterRoles in a file allow, as `verb resource.group`; they say nothing else. */
+const allowed = (file: string): readonly string[] =>
+  ofKind<{ readonly rules: readonly Rule[] }>(file, "ClusterRole").flatMap(({ rules }) =>
+    rules.flatMap(({ apiGroups, resources, verbs, ...more }) => {
+      expect(more, "what stands besides groups, resources and verbs").toEqual({})
+      return apiGroups.flatMap((group) =>
+        resources.flatMap((resource) =>
+          verbs.map((verb) => `${verb} ${resource}${group === "" ? "" : `.${group}`}`)
+        )
+      )
+    })
+  )
+
+interface Kustomization {
+  readonly resources: readonly string[]
+  readonly configMapGenerator?: unknown
+}
+
+const kustomization = (folder: string): Kustomization =>
+  parse(text(join(folder, "kustomization.yaml"))) as Kustomization
+
+/** What a folder holds to be applied, sorted. */
+const filesIn = (folder: string): readonly string[] =>
+  readdirSync(join(WRAPPER, folder))
+    .filter((name) => name.endsWith(".yaml") && name !== "kustomization.yaml")
+    .toSorted()
 
 const crdText = (file: string): string => readFileSync(join(FOLDER, file), "utf8")
 

@@ -11,12 +11,15 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { controller } from "./planted/controller.ts"
+import { explainNames } from "./planted/explain-names.ts"
 import type { Mutant } from "./planted/mutant.ts"
 import { siteLoop } from "./planted/site-loop.ts"
+import { names } from "./planted/names.ts"
+import { shortSlices } from "./planted/short-slices.ts"
 import { sites } from "./planted/sites.ts"
 import { wrapper } from "./planted/wrapper.ts"
 
-const MUTANTS = [...wrapper, ...controller, ...sites, ...siteLoop]
+const MUTANTS = [...wrapper, ...controller, ...sites, ...siteLoop, ...shortSlices, ...names, ...explainNames]
 
 const SEEDS = [1, 2, 3]
 const SHARE = "0.01"

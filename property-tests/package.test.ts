@@ -99,7 +99,8 @@ describe("the package", () => {
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name).slice(installed.length + 1))
     const unexpected = files.filter(
-      (file) => !/^(package\.json|dist\/core\/[\w-]+\.(js|d\.ts)|manifests\/.+\.(yaml|md))$/.test(file)
+      (file) =>
+        !/^(package\.json|dist\/core\/[\w-]+\.(js|d\.ts)|manifests\/.+(\.(yaml|md)|\/Corefile))$/.test(file)
     )
     expect(unexpected).toEqual([])
     expect(files).toContain("dist/core/index.js")

@@ -57,7 +57,7 @@ const outside = (text: string): { readonly head: string; readonly tail: string }
   let ended = true
   for (const [i, line] of all.entries()) {
     const bare = line.trimEnd()
-    if (bare === BEGIN) {
+    if (isBegin(bare)) {
       state = "inside"
       ended = all.indexOf(END, i) !== -1 && !reopened(all, i)
     } else if (state === "inside") {
@@ -74,9 +74,12 @@ const outside = (text: string): { readonly head: string; readonly tail: string }
     : { head: joined(head, ""), tail: joined(tail, rest) }
 }
 
+/** Also where another version wrote it. */
+const isBegin = (line: string): boolean => line.startsWith("# BEGIN servicegroup:")
+
 /** Whether another block begins before this one ends. */
 const reopened = (all: readonly string[], from: number): boolean => {
-  const next = all.indexOf(BEGIN, from + 1)
+  const next = all.findIndex((line, i) => i > from && isBegin(line))
   return next !== -1 && next < all.indexOf(END, from)
 }
 

@@ -30,9 +30,17 @@ const aPath = (text: string): { readonly value: string } | undefined =>
   text === "" || text.endsWith("/") ? undefined : aText(text)
 
 const aDomain = (text: string): { readonly value: string } | undefined =>
-  text.length <= 200 && /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/.test(text)
+  text.length <= 200 && /^(?:[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?(?:\.(?!$)|$))+$/.test(text)
     ? { value: text }
     : undefined
+
+export const clusterDomain = setting({
+  flag: "cluster-domain",
+  says: "the domain in which the cluster's Services are named",
+  otherwise: "cluster.local",
+  accepts: "a DNS domain in lower case, without a dot at its end",
+  read: aDomain
+})
 
 /** Every flag of the daemon. */
 export const dnsOptions: Options.Options<DnsOptions> = Options.all({
@@ -45,13 +53,7 @@ export const dnsOptions: Options.Options<DnsOptions> = Options.all({
     accepts: "the path of a file",
     read: aPath
   }),
-  clusterDomain: setting({
-    flag: "cluster-domain",
-    says: "the domain in which the cluster's Services are named",
-    otherwise: "cluster.local",
-    accepts: "a DNS domain in lower case, without a dot at its end",
-    read: aDomain
-  }),
+  clusterDomain,
   relistInterval,
   healthAddress: setting({
     flag: "health-address",

@@ -1,0 +1,28 @@
+/**
+ * (StatefulSetGrids, their sets, slices, node) -> what to say of the sets of this node's units whose pods have no names.
+ *
+ * A headless Service has a slice even while it has no pods, so that slices tell without the Services themselves.
+ */
+import { type NamesInput, ownSets } from "./names.ts"
+import { namespaceOf } from "./own-sets.ts"
+import { text } from "./site.ts"
+import { SERVICE_NAME } from "./topology.ts"
+import { own } from "./value.ts"
+
+/** A sentence for each such set, sorted. `slices`: those of headless Services. */
+export const unnamed = (o: Pick<NamesInput, "grids" | "sets" | "slices" | "node">): readonly string[] => {
+  const headless = new Set(
+    o.slices.map(
+      ({ metadata }) => `${namespaceOf(metadata)}/${text(own(own(metadata, "labels"), SERVICE_NAME))}`
+    )
+  )
+  return ownSets(o)
+    .filter(({ service }) => !headless.has(service))
+    .map(({ key, service }) => {
+      const why = service.endsWith("/")
+        ? "it has no serviceName"
+        : `its serviceName is ${service}, and there is no headless Service of that name (one with a clusterIP names no pods)`
+      return `the pods of StatefulSet ${key} get no names: ${why}`
+    })
+    .sort()
+}
