@@ -215,8 +215,9 @@ describe("dns", () => {
       at.grid("flat", { key: "zone", service: "flat", app: "flat" })
       const { lines } = yield* daemon(at, { node: "bj-1" })
       yield* names(at, pods(at, "web-beijing"))
-      const flat = /^the pods of StatefulSet default\/flat-beijing get no names: .*default\/flat.*clusterIP/
-      const lost = /^the pods of StatefulSet default\/lost-beijing get no names: .*default\/nope/
+      const flat =
+        /^the pods of StatefulSet default\/flat-beijing get no short names: .*default\/flat.*clusterIP/
+      const lost = /^the pods of StatefulSet default\/lost-beijing get no short names: .*default\/nope/
       yield* until("both complaints", () => lines.length === 2)
       expect(lines).toEqual([expect.stringMatching(flat), expect.stringMatching(lost)])
 

@@ -92,7 +92,7 @@ describe("explainName", () => {
     expect(why(SHORT, { services: [service({ clusterIP: "10.96.0.1" })] })).toEqual([
       "Nobody",
       ["NotHeadless", "OtherUnit"],
-      "Service web-svc isn't headless, it has the clusterIP 10.96.0.1; pods have names in a Service with clusterIP None"
+      "Service web-svc isn't headless, it has the clusterIP 10.96.0.1; pods have short names in a Service with clusterIP None"
     ])
   })
 
@@ -153,7 +153,7 @@ describe("explainName", () => {
       "there is no StatefulSetGrid api in default (there is web), and no pod api-0 in Service web-svc"
     ])
     expect(why("api.web-svc.default.svc.cluster.local")[2]).toBe(
-      "no pod of a StatefulSet is called api: such names end in -0, -1 and so on"
+      "no pod of a StatefulSet is called api: such names end in -0, -1 and so on, without leading zeros"
     )
   })
 
@@ -182,12 +182,40 @@ describe("explainName", () => {
     ])
   })
 
+  it("says that another unit's pod is known through the wrapper only where its Service isn't kept to the unit", () => {
+    const scoped = service({ clusterIP: "None" }, "web-svc", { "superedge.io/headless-scope": "unit" })
+    const other = "web-guangzhou-0.web-svc"
+    expect(ask(other).rows[0]?.reason).toContain("as on every node")
+    expect(ask(other, { services: [scoped] }).rows[0]?.reason).toContain("of the node's unit alone")
+  })
+
+  it("finds Services and namespaces that are called svc", () => {
+    const here = service({ clusterIP: "None" }, "svc")
+    expect(ask("web-0.svc", { services: [here] }).name).toBe("web-0.svc.default.svc.cluster.local")
+    const there = { ...here, metadata: { ...here.metadata, name: "web-svc", namespace: "svc" } }
+    expect(ask("web-svc.svc", { services: [there] }).name).toBe("web-svc.svc.svc.cluster.local")
+    expect(ask("web-svc.default.svc").name).toBe("web-svc.default.svc.cluster.local")
+  })
+
+  it.each(["web-00", "web-99999999999"])("says of %s that no pod is called so", (host) => {
+    expect(ask(`${host}.web-svc`).rows.map(({ rule, reason }) => [rule, reason])).toEqual([
+      [
+        "NoGrid",
+        `no pod of a StatefulSet is called ${host}: such names end in -0, -1 and so on, without leading zeros`
+      ]
+    ])
+  })
+
   it("says of a Service's own name that it is of all units", () => {
     const { from, addresses, rows } = ask("web-svc")
     expect([from, addresses]).toEqual(["Cluster", ["10.1.0.5", "10.2.0.5"]])
-    expect(rows[0]?.reason).toBe("2 of 2 endpoints are ready, of all units; CoreDNS answers it by itself")
+    expect(rows[0]?.reason).toBe(
+      "2 of 2 endpoints are ready, of all units; CoreDNS answers it by itself, as on every node"
+    )
     const scoped = service({ clusterIP: "None" }, "web-svc", { "superedge.io/headless-scope": "unit" })
-    expect(ask("web-svc", { services: [scoped] }).rows[0]?.reason).toContain("only those of the node's unit")
+    expect(ask("web-svc", { services: [scoped] }).rows[0]?.reason).toContain(
+      "with what is of the node's unit alone"
+    )
     const plain = service({ clusterIP: "10.96.0.1", clusterIPs: ["10.96.0.1", "fd00::1"] })
     expect(ask("web-svc", { services: [plain] }).addresses).toEqual(["10.96.0.1", "fd00::1"])
     expect(why("web-svc", { services: [] })).toEqual([

@@ -236,6 +236,15 @@ describe("names", () => {
     ])
   })
 
+  it.each([
+    ["False", ["web-beijing-0.web-svc.default"]],
+    ["True", ["web-0.web-svc.default", "web-beijing-0.web-svc.default"]]
+  ])("leave out short names where the grid's condition ShortNames is False (%s)", (status, wanted) => {
+    const told = { ...web, status: { conditions: [null, { type: "ShortNames", status }] } } as StatefulSetGrid
+    const one = [slice("web-svc", [pod("web-beijing-0", "10.1.0.5")])]
+    expect(Object.keys(asked({ grids: [told], sets, slices: one }))).toEqual(wanted)
+  })
+
   it("leave out short names that are no DNS label", () => {
     const dotted = grid("a.b")
     const one = set(dotted, "beijing", "web-svc", "a-b-beijing")

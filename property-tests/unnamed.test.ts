@@ -43,7 +43,7 @@ describe("unnamed", () => {
 
   it("R151 says which set has which Service that is not there", () => {
     expect(said([set("a", "nope")], [slice("web-svc")])).toEqual([
-      "the pods of StatefulSet shop/web-a get no names: its serviceName is shop/nope, and there is no headless Service of that name (one with a clusterIP names no pods)"
+      "the pods of StatefulSet shop/web-a get no short names: its serviceName is shop/nope, and there is no headless Service of that name (one with a clusterIP gives none)"
     ])
   })
 
@@ -53,7 +53,7 @@ describe("unnamed", () => {
 
   it.each([[null], [""]])("says that a set has no serviceName where that is %j", (name) => {
     expect(said([set("a", name)], [])).toEqual([
-      "the pods of StatefulSet shop/web-a get no names: it has no serviceName"
+      "the pods of StatefulSet shop/web-a get no short names: it has no serviceName"
     ])
   })
 

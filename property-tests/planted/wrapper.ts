@@ -96,8 +96,8 @@ export const wrapper: readonly Mutant[] = [
   {
     name: "a slice that became empty is told as deleted",
     file: "src/core/board.ts",
-    from: 'if (told._tag === "Removed") this',
-    to: 'if (told._tag === "Removed" || told.after.dropped.length === told.after.slice.endpoints.length) this',
+    from: 'if (told._tag === "Removed") journal',
+    to: 'if (told._tag === "Removed" || told.after.dropped.length === told.after.slice.endpoints.length) journal',
     caughtBy: ["board", "serve"]
   },
   {

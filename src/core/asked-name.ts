@@ -24,16 +24,16 @@ export const askedNames = (
   const end = `.svc.${o.clusterDomain}`
   if (text.endsWith(end)) return inside(text.slice(0, -end.length))
   if (absolute) return []
-  const searched = text.endsWith(".svc")
-    ? inside(text.slice(0, -".svc".length))
-    : [...inside(`${text}.${o.namespace}`), ...inside(text)]
-  return searched
+  const whole = text.endsWith(".svc") ? inside(text.slice(0, -".svc".length)) : []
+  return [...inside(`${text}.${o.namespace}`), ...inside(text), ...whole]
 }
 
 /** What stands before `.svc.<domain>`: a Service and its namespace, with a host before it or not. */
 const inside = (text: string): readonly AskedName[] => {
   const labels = text.split(".")
-  if (labels.some((label) => label === "") || labels.length < 2 || labels.length > 3) return []
+  if (!labels.every((label) => LABEL.test(label)) || labels.length < 2 || labels.length > 3) return []
   const [namespace = "", service = "", host] = labels.reverse()
   return [{ host, service: `${namespace}/${service}` }]
 }
+
+const LABEL = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/

@@ -106,10 +106,10 @@ export class Board implements Showing {
     return this.#journals[kind]
   }
 
-  /** The same for clients that make names of endpoints: slices with short names are among theirs. */
-  get named(): Showing {
+  /** The same for clients that make names of endpoints: slices with short names are among theirs. undefined: there are no such clients. */
+  get named(): Showing | undefined {
     const short = this.#short
-    if (short === undefined) return this
+    if (short === undefined) return undefined
     return {
       view: this.view,
       waitsFor: (kind) =>
@@ -178,7 +178,7 @@ export class Board implements Showing {
       shown: told,
       node: this.view.ownLabels
     })
-    // What was a pod's name a moment ago goes before its address does, and comes after it.
+    // What has no short name any more loses it before its address goes, and a new one comes after it.
     for (const key of removed) journal.remove(key)
     for (const each of told) tell(journal, each)
     for (const each of put) journal.put(each.slice.key, each)

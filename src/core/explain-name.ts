@@ -6,7 +6,7 @@
  */
 import { type AskedName, askedNames } from "./asked-name.ts"
 import type { Service } from "./kube.ts"
-import { nameRows, type NameRow, type Scene } from "./name-rows.ts"
+import { elsewhere, nameRows, type NameRow, type Scene } from "./name-rows.ts"
 import {
   byService,
   endpointsOf,
@@ -17,8 +17,7 @@ import {
   podNames,
   wholeName
 } from "./names.ts"
-import { namedSet, nameIn, namespaceIn, namingGrid } from "./own-sets.ts"
-import { HEADLESS_SCOPE } from "./topology.ts"
+import { namedSet, nameIn, namespaceIn, namingGrid, ordinal } from "./own-sets.ts"
 import { own } from "./value.ts"
 
 export interface NameQuestion extends NamesInput {
@@ -113,6 +112,7 @@ const sceneOf = (q: NameQuestion, asked: Scene["asked"], endpoints: readonly Hos
     labels: q.node.metadata.labels ?? undefined,
     grids: new Map(q.grids.map(namingGrid).map((grid) => [grid.uid, grid])),
     sets: new Map(sets.map((set) => [set.key, set])),
+    service: q.services[0],
     unnamed: unnamed(asked.service, q.services[0]),
     endpoints,
     podNames: podNames(q).filter(({ set }) => set.service === asked.service)
@@ -129,7 +129,7 @@ const unnamed = (key: string, service: Service | undefined): Scene["unnamed"] =>
     typeof address === "string" && address !== "" ? `has the clusterIP ${address}` : "has no clusterIP"
   return {
     rule: "NotHeadless",
-    reason: `${name} isn't headless, it ${has}; pods have names in a Service with clusterIP None`
+    reason: `${name} isn't headless, it ${has}; pods have short names in a Service with clusterIP None`
   }
 }
 
@@ -156,13 +156,14 @@ const podRows = (scene: Scene): readonly NameRow[] =>
       subject: `pod ${pod ?? scene.asked.host}`,
       addresses: ready ? addresses : [],
       reason: ready
-        ? `it bears this very name in slice ${slice}; CoreDNS answers it by itself, as on every node`
+        ? `it bears this very name in slice ${slice}; ${elsewhere(scene.service)}`
         : `it bears this very name in slice ${slice}, and isn't ready`
     }))
 
 const noGrid = ({ asked, grids }: Scene): NameRow => {
   const { host, service } = asked
-  const [, grid] = /^(.+)-\d+$/.exec(host) ?? []
+  const [, before, digits = ""] = /^(.+)-(\d+)$/.exec(host) ?? []
+  const grid = ordinal(digits) === undefined ? undefined : before
   const namespace = namespaceIn(service)
   const there = [...grids.values()].map(({ key }) => key).filter((key) => namespaceIn(key) === namespace)
   const others =
@@ -174,7 +175,7 @@ const noGrid = ({ asked, grids }: Scene): NameRow => {
     addresses: [],
     reason:
       grid === undefined
-        ? `no pod of a StatefulSet is called ${host}: such names end in -0, -1 and so on`
+        ? `no pod of a StatefulSet is called ${host}: such names end in -0, -1 and so on, without leading zeros`
         : `there is no StatefulSetGrid ${grid} in ${namespace} (${others}), and no pod ${host} in Service ${nameIn(service)}`
   }
 }
@@ -192,19 +193,15 @@ const serviceRow = (
   if (why !== undefined) {
     const address = own(service.spec, "clusterIP")
     const addresses = typeof address === "string" && address !== "" ? clusterIPs(service, address) : []
-    const reason = `${addresses.length === 0 ? "it has no clusterIP" : "its clusterIP"}; CoreDNS answers it by itself, as on every node`
+    const reason = `${addresses.length === 0 ? "it has no clusterIP" : "its clusterIP"}; ${elsewhere(undefined)}`
     return { ...base, rule: "ServiceName", addresses, reason }
   }
   const ready = endpoints.filter((each) => each.ready)
-  const unit =
-    own(service.metadata.annotations, HEADLESS_SCOPE) === "unit"
-      ? `; where CoreDNS reads through the wrapper, only those of the node's unit (${HEADLESS_SCOPE}: unit)`
-      : ""
   return {
     ...base,
     rule: "ServiceName",
     addresses: ready.flatMap(({ addresses }) => addresses),
-    reason: `${ready.length} of ${endpoints.length} endpoints are ready, of all units${unit}; CoreDNS answers it by itself`
+    reason: `${ready.length} of ${endpoints.length} endpoints are ready, of all units; ${elsewhere(service)}`
   }
 }
 

@@ -13,8 +13,10 @@ import {
   holderOf,
   ordinalOf
 } from "./own-sets.ts"
-import type { StringMap } from "./kube.ts"
+import type { Service, StringMap } from "./kube.ts"
+import { HEADLESS_SCOPE } from "./topology.ts"
 import { unitOf } from "./units.ts"
+import { own } from "./value.ts"
 
 /** What decided. `OwnPod`: the node's unit gives the name; `OtherUnit`, `OtherPod`, `ServiceName`: the cluster's DNS may. */
 export type NameRule =
@@ -54,6 +56,8 @@ export interface NameRow {
 /** A pod's name, and all that may have a say. */
 export interface Scene {
   readonly asked: AskedName & { readonly host: string }
+  /** the Service that is asked for */
+  readonly service: Service | undefined
   readonly node: string
   readonly labels: StringMap | undefined
   readonly grids: ReadonlyMap<string, NamingGrid>
@@ -195,9 +199,15 @@ const judged = (
 const published = ({ asked, endpoints }: Scene): readonly string[] =>
   endpoints.filter(({ host, ready }) => ready && host === asked.host).flatMap(({ addresses }) => addresses)
 
+/** Who answers what no unit gives, and how far that is the same on all nodes. */
+export const elsewhere = (service: Service | undefined): string =>
+  own(own(service?.metadata, "annotations"), HEADLESS_SCOPE) === "unit"
+    ? `CoreDNS answers it by itself; where it reads through the wrapper, with what is of the node's unit alone (${HEADLESS_SCOPE}: unit)`
+    : "CoreDNS answers it by itself, as on every node"
+
 const byItself = (scene: Scene): string => {
   const { asked, endpoints } = scene
-  if (published(scene).length > 0) return "CoreDNS answers it by itself, as on every node"
+  if (published(scene).length > 0) return elsewhere(scene.service)
   const unready = endpoints.find(({ host, ready }) => !ready && host === asked.host)
   return unready === undefined
     ? `Service ${nameIn(asked.service)} has no endpoint of that name`

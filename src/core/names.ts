@@ -18,11 +18,12 @@ import {
   namingGrid,
   ordinalOf,
   type OwnSet,
-  ownSet
+  ownSet,
+  isAddressed
 } from "./own-sets.ts"
 import { byText, text } from "./site.ts"
 import { SERVICE_NAME } from "./topology.ts"
-import { own } from "./value.ts"
+import { grouped, own } from "./value.ts"
 
 export interface NamesInput {
   readonly grids: readonly StatefulSetGrid[]
@@ -125,14 +126,13 @@ export const keyOf = ({ metadata }: Service): string =>
 
 /** Slices with addresses by the Service that they are of, `namespace/name`. */
 export const byService = (slices: readonly EndpointSlice[]): ReadonlyMap<string, readonly EndpointSlice[]> =>
-  Map.groupBy(slices.filter(isAddressed), ({ metadata }) => {
-    const service = text(own(own(metadata, "labels"), SERVICE_NAME))
-    return `${namespaceOf(metadata)}/${service}`
-  })
-
-/** A slice of FQDNs has no addresses. */
-const isAddressed = ({ addressType }: EndpointSlice): boolean =>
-  addressType === "IPv4" || addressType === "IPv6"
+  grouped(
+    slices.filter(({ addressType }) => isAddressed(addressType)),
+    ({ metadata }) => {
+      const service = text(own(own(metadata, "labels"), SERVICE_NAME))
+      return `${namespaceOf(metadata)}/${service}`
+    }
+  )
 
 /** An endpoint that has a name. */
 export interface HostEndpoint {

@@ -13,6 +13,8 @@ import { own } from "./value.ts"
 /** A StatefulSetGrid, as far as names need it. */
 export interface NamingGrid extends Stored {
   readonly gridKey: string | undefined
+  /** its condition `ShortNames` says that a StatefulSet of its name has the short names: the controller sees those that are no grid's, too */
+  readonly taken: boolean
 }
 
 /** A StatefulSet, as far as names need it. */
@@ -30,7 +32,6 @@ export interface OwnSet {
   readonly key: string
   /** before an ordinal it is the host name of a pod */
   readonly name: string
-  readonly unit: string
   readonly service: string
   /** the name of its grid, which stands before an ordinal in short names */
   readonly grid: string
@@ -41,8 +42,18 @@ export interface OwnSet {
 /** A grid of raw JSON. */
 export const namingGrid = (raw: unknown): NamingGrid => ({
   ...stored(raw),
-  gridKey: textOf(own(own(raw, "spec"), "gridUniqKey"))
+  gridKey: textOf(own(own(raw, "spec"), "gridUniqKey")),
+  taken: hasTaken(own(own(raw, "status"), "conditions"))
 })
+
+const hasTaken = (conditions: unknown): boolean =>
+  Array.isArray(conditions) &&
+  (conditions as readonly unknown[]).some(
+    (each) => own(each, "type") === SHORT_NAMES && own(each, "status") === "False"
+  )
+
+/** The condition of a StatefulSetGrid whose pods have no short names. */
+export const SHORT_NAMES = "ShortNames"
 
 /** A set of raw JSON. */
 export const namedSet = (raw: unknown): NamedSet => {
@@ -60,7 +71,8 @@ export const namedSet = (raw: unknown): NamedSet => {
 /** A grid as JSON, as far as it is known here. */
 export const namingGridJson = (grid: NamingGrid) => ({
   metadata: metadataOf(grid),
-  spec: { gridUniqKey: grid.gridKey }
+  spec: { gridUniqKey: grid.gridKey },
+  ...(grid.taken && { status: { conditions: [{ type: SHORT_NAMES, status: "False" }] } })
 })
 
 /** A set as JSON, as far as it is known here. */
@@ -114,26 +126,24 @@ export const ownSet = (set: NamedSet, o: Known): OwnSet | undefined => {
   const holder = holderOf(set, o)
   if (holder._tag !== "Grid") return undefined
   const { grid } = holder
-  const other = o.set(grid.key)
   return {
     key: set.key,
     name: nameIn(set.key),
-    unit: set.unit ?? "",
     service: set.service,
     grid: nameIn(grid.key),
-    takenBy: other?.service === set.service ? other.key : undefined
+    takenBy: grid.taken || o.set(grid.key)?.service === set.service ? grid.key : undefined
   }
 }
 
 /** The ordinal in the name of a set's pod; undefined where the pod is not the set's. */
 export const ordinalOf = (host: string, { name }: Pick<OwnSet, "name">): number | undefined => {
   if (!host.startsWith(`${name}-`)) return undefined
-  const digits = host.slice(name.length + 1)
-  return ORDINAL.test(digits) ? Number(digits) : undefined
+  return ordinal(host.slice(name.length + 1))
 }
 
-/** As Kubernetes writes a number from 0 to 2^31. */
-const ORDINAL = /^(?:0|[1-9]\d{0,9})$/
+/** A number from 0 up to what an int32 holds, as Kubernetes writes it; undefined where it is none. */
+export const ordinal = (digits: string): number | undefined =>
+  /^(?:0|[1-9]\d{0,9})$/.test(digits) && Number(digits) < 2 ** 31 ? Number(digits) : undefined
 
 /** Why a pod has no short name, or the name. `has`: whether an endpoint of the Service bears this host name, ready or not. */
 export type Alias =
@@ -152,10 +162,13 @@ export const aliasOf = (
   const host = `${grid}-${ordinal}`
   if (!LABEL.test(host)) return { _tag: "NoLabel", host }
   if (takenBy !== undefined) return { _tag: "Taken", host, by: `StatefulSet ${takenBy}` }
-  return has(host) ? { _tag: "Taken", host, by: `another pod` } : { _tag: "Given", host }
+  return has(host) ? { _tag: "Taken", host, by: "another pod" } : { _tag: "Given", host }
 }
 
 const LABEL = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
+
+/** Whether slices of an address type have addresses: those of FQDNs have none. */
+export const isAddressed = (type: unknown): boolean => type === "IPv4" || type === "IPv6"
 
 const stored = (raw: unknown): Stored => {
   const metadata = own(raw, "metadata")

@@ -8,11 +8,20 @@
 import { asciiBytes, asciiJson, text } from "./bytes.ts"
 import type { Shown } from "./cut.ts"
 import type { StringMap } from "./kube.ts"
-import { aliasOf, isOwn, type NamedSet, type NamingGrid, ordinalOf, type OwnSet, ownSet } from "./own-sets.ts"
+import {
+  aliasOf,
+  isAddressed,
+  isOwn,
+  type NamedSet,
+  type NamingGrid,
+  ordinalOf,
+  type OwnSet,
+  ownSet
+} from "./own-sets.ts"
 import { type Slice, slice } from "./slice.ts"
 import type { Change } from "./store.ts"
 import { HEADLESS, SERVICE_NAME } from "./topology.ts"
-import { own } from "./value.ts"
+import { grouped, own } from "./value.ts"
 import type { Told } from "./view.ts"
 
 /** What came at once. */
@@ -36,9 +45,9 @@ export interface NamingTold {
 /** A slice of a headless Service. */
 interface Entry {
   readonly shown: Shown
-  /** by host name: the numbers of the endpoints that bear it; undefined: not looked at since the slice changed */
+  /** by host name: the numbers of the endpoints that bear it, in `read` */
   hosts: ReadonlyMap<string, readonly number[]> | undefined
-  /** the slice that `hosts` was read from */
+  /** the slice of which they were read; undefined: of none yet */
   read: Slice | undefined
   short: Shown | undefined
 }
@@ -77,7 +86,8 @@ export class ShortSlices {
       const before = change.before
       if (before !== undefined) this.#grids.delete(before.uid)
       if (after !== undefined) this.#grids.set(after.uid, after)
-      matters ||= before?.uid !== after?.uid || before?.gridKey !== after?.gridKey
+      matters ||=
+        before?.uid !== after?.uid || before?.gridKey !== after?.gridKey || before?.taken !== after?.taken
     }
     for (const change of sets) matters = this.#set(change) || matters
     if (node !== this.#labels) {
@@ -101,7 +111,7 @@ export class ShortSlices {
     return was || is || this.#takes(key)
   }
 
-  /** Whether a set is called as a grid is, of which this node has a set. */
+  /** Whether a set is called as a grid is. */
   #takes(key: string): boolean {
     for (const grid of this.#grids.values()) if (grid.key === key) return true
     return false
@@ -115,7 +125,7 @@ export class ShortSlices {
       return (set && ownSet(set, by)) ?? []
     })
     const before = this.#bearing
-    this.#bearing = Map.groupBy(found, ({ service }) => service)
+    this.#bearing = grouped(found, ({ service }) => service)
     for (const service of new Set([...before.keys(), ...this.#bearing.keys()]))
       if (JSON.stringify(before.get(service)) !== JSON.stringify(this.#bearing.get(service))) due.add(service)
   }
@@ -178,7 +188,8 @@ export class ShortSlices {
 }
 
 /** Whether names are made of a slice: the label is what the API server's own controller gives to those of headless Services. */
-const isNamed = (slice: Slice): boolean => slice.headless && slice.service !== undefined
+const isNamed = ({ headless, service, family }: Slice): boolean =>
+  headless && service !== undefined && isAddressed(family)
 
 const serviceOf = ({ namespace, service }: Slice): string => `${namespace}/${service ?? ""}`
 

@@ -12,10 +12,11 @@ import type { Condition, JsonObject } from "./kube.ts"
 import type { Plan, Step } from "./plan.ts"
 import { iso } from "./instant.ts"
 import { isReady, rolloutFailure } from "./rollout.ts"
+import { SHORT_NAMES } from "./own-sets.ts"
 import { states } from "./states.ts"
 
 /** The conditions that are ours; others on the object belong to someone else and stay. */
-export const CONDITIONS = ["Ready", "Progressing", "Degraded", "ShortNames"] as const
+export const CONDITIONS = ["Ready", "Progressing", "Degraded", SHORT_NAMES] as const
 
 export interface StatusInput {
   readonly grid: Grid
@@ -223,8 +224,8 @@ const condition = (input: StatusInput, type: string, verdict: Verdict): Conditio
 const shortNames = (input: StatusInput): readonly Condition[] => {
   const { grid, shortNames: taken } = input
   if (taken === undefined) return []
-  if (taken !== "Unknown") return [condition(input, "ShortNames", { status: "False", ...taken })]
-  const before = standing(grid, "ShortNames")
+  if (taken !== "Unknown") return [condition(input, SHORT_NAMES, { status: "False", ...taken })]
+  const before = standing(grid, SHORT_NAMES)
   return before === undefined ? [] : [before]
 }
 

@@ -21,8 +21,8 @@ export const unnamed = (o: Pick<NamesInput, "grids" | "sets" | "slices" | "node"
     .map(({ key, service }) => {
       const why = service.endsWith("/")
         ? "it has no serviceName"
-        : `its serviceName is ${service}, and there is no headless Service of that name (one with a clusterIP names no pods)`
-      return `the pods of StatefulSet ${key} get no names: ${why}`
+        : `its serviceName is ${service}, and there is no headless Service of that name (one with a clusterIP gives none)`
+      return `the pods of StatefulSet ${key} get no short names: ${why}`
     })
     .sort()
 }

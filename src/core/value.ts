@@ -78,3 +78,18 @@ const fieldJson = (value: unknown, shape: Shape, counts: boolean): string | unde
 }
 
 const EMPTY: ReadonlySet<string> = new Set(["{}", '""', "0", "false", '"0"'])
+
+/** All of a list by the key of each, in its order: as Map.groupBy, which Node.js 20 has not. */
+export const grouped = <A>(
+  all: Iterable<A>,
+  keyOf: (each: A) => string
+): ReadonlyMap<string, readonly A[]> => {
+  const found = new Map<string, A[]>()
+  for (const each of all) {
+    const key = keyOf(each)
+    const known = found.get(key)
+    if (known === undefined) found.set(key, [each])
+    else known.push(each)
+  }
+  return found
+}

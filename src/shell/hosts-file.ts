@@ -42,7 +42,7 @@ export const writeHosts = async (
       continue
     }
     if (refused === undefined && (await renamed(files, target))) return "Renamed"
-    if (before === undefined) throw refused
+    if (before === undefined) throw refused ?? new Error("it can neither be made nor replaced")
     await writtenInPlace(files, target, text, next)
     return "InPlace"
   }

@@ -21,7 +21,7 @@ import { type Keeper, keeper } from "./keeper.ts"
 import { mounted, target } from "./kubeconfig.ts"
 import { lookout } from "./lookout.ts"
 import { profiling } from "./profile.ts"
-import { type RequestLine, serve } from "./serve.ts"
+import { type RequestLine, serve, type Server } from "./serve.ts"
 import type { Address, Misconfigured } from "./settings.ts"
 import { tls, type WrapperSettings } from "./wrapper-settings.ts"
 
@@ -52,14 +52,14 @@ export const wrap = (
     const restored = yield* begun(settings, board, share)
     for (const feed of restored) yield* readiness.ready(feed)
     const kept = yield* keeping(settings, board)
-    let told = (): void => undefined
+    const servers: Server[] = []
     const fed = yield* feeds(board, {
       node: settings.node,
       relistInterval: settings.relistInterval,
       share,
       asked: restored,
       changed: () => {
-        told()
+        for (const server of servers) server.changed()
         kept.changed()
       },
       lost: kept.lost
@@ -82,6 +82,7 @@ export const wrap = (
           mostWatches: settings.mostWatches,
           log: settings.logRequests ? (line) => void run(logged(line)) : undefined
         })
+        servers.push(server)
         yield* Effect.logInfo("serving").pipe(
           Effect.annotateLogs({
             address: address.text,
@@ -90,14 +91,11 @@ export const wrap = (
             ...(showing !== board && { for: "DNS" })
           })
         )
-        return server
       })
-    const servers = [yield* served("listen", settings.listen, board)]
-    if (settings.dnsListen !== undefined)
-      servers.push(yield* served("dns-listen", settings.dnsListen, board.named))
-    told = () => {
-      for (const server of servers) server.changed()
-    }
+    yield* served("listen", settings.listen, board)
+    const { named } = board
+    if (settings.dnsListen !== undefined && named !== undefined)
+      yield* served("dns-listen", settings.dnsListen, named)
     return yield* Effect.never
   })
 

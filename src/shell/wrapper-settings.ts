@@ -128,7 +128,7 @@ export const wrapperOptions: Options.Options<WrapperSettings> = Options.all({
   relistInterval,
   mostWatches: setting({
     flag: "most-watches",
-    says: "how many watches may be open; more are told 429",
+    says: "how many watches may be open at each address; more are told 429",
     otherwise: "1000",
     accepts: "a number from 1 to 100000",
     read: aNumber(1, 100_000)
