@@ -24,6 +24,8 @@ export interface Way {
 
 /** A request that the relay met. */
 export interface Passed extends Asked {
+  /** of a list or a watch; empty: all of the kind */
+  readonly labelSelector: string
   /** milliseconds, as performance.now() counts */
   readonly at: number
   /** what the client was told; 0: nothing, undefined: nothing yet */
@@ -138,8 +140,10 @@ class Inner {
   async take(request: http.IncomingMessage, response: http.ServerResponse): Promise<void> {
     response.sendDate = false
     response.on("error", () => undefined)
-    const what = asked(request.method ?? "", request.url ?? "", request.headers["content-type"] ?? "")
-    const met: Passed = { ...what, at: performance.now(), code: undefined }
+    const { method = "", url = "", headers } = request
+    const what = asked(method, url, headers["content-type"] ?? "")
+    const labelSelector = new URL(url, "http://server").searchParams.get("labelSelector") ?? ""
+    const met: Passed = { ...what, labelSelector, at: performance.now(), code: undefined }
     this.passed.push(met)
     try {
       await this.#meet(met, request, response)

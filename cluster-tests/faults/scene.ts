@@ -127,7 +127,10 @@ export class Behind {
   }
 
   #listed(begin: number, count: number): boolean {
-    const lists = this.since(begin).filter(({ verb, code }) => verb === "list" && code === 200)
+    // of StatefulSets, those of grids
+    const lists = this.since(begin).filter(
+      ({ verb, code, labelSelector }) => verb === "list" && code === 200 && !labelSelector.startsWith("!")
+    )
     return WATCHED.every((kind) => lists.filter((each) => each.kind === kind).length >= count)
   }
 }
