@@ -89,7 +89,9 @@ const SETTINGS = [
   // else only one refusal a second is told, and the other requests wait in vain
   ["net/ipv4/icmp_ratelimit", 0],
   // a request to a pod that has gone would stay in conntrack's memory, and one of two minutes later from the same port be led there too
-  ["net/netfilter/nf_conntrack_tcp_timeout_syn_sent", 1]
+  ["net/netfilter/nf_conntrack_tcp_timeout_syn_sent", 1],
+  // our programs listen where the kernel takes the ports of outgoing connections from: who asks one that isn't up yet may be given its very port
+  ["net/ipv4/ip_local_reserved_ports", "51006-51011"]
 ] as const
 
 const set = async (where: Namespace): Promise<void> => {
