@@ -14,7 +14,8 @@ import { disk } from "../src/shell/disk.ts"
 import { write } from "../src/shell/keep.ts"
 import { built, Run } from "./bundles.ts"
 import { live } from "./effect.ts"
-import { asMap, node } from "./given.ts"
+import { node } from "./given.ts"
+import { kubeconfig } from "./wrapped.ts"
 
 let bundles = ""
 let folder = ""
@@ -289,9 +290,7 @@ const against = (judge: (kubeconfig: string) => Promise<void>): Effect.Effect<vo
     Effect.flatMap(embedded({ port: 0, controllers: controllers([]) }), (cluster) =>
       Effect.promise(async () => {
         await filled(cluster)
-        const path = join(folder, "kubeconfig")
-        writeFileSync(path, JSON.stringify(configOf(cluster.url)))
-        await judge(path)
+        await judge(kubeconfig({ url: cluster.url, folder }))
       })
     )
   )
@@ -307,12 +306,3 @@ const filled = async ({ url }: Embedded): Promise<void> => {
   for (const each of [two, slice("other", ["10.9.9.9"])])
     await post("/apis/discovery.k8s.io/v1/namespaces/default/endpointslices", each)
 }
-
-const configOf = (server: string) => ({
-  apiVersion: "v1",
-  kind: "Config",
-  "current-context": "c",
-  clusters: [{ name: "c", cluster: { server } }],
-  users: [{ name: "u", user: asMap([]) }],
-  contexts: [{ name: "c", context: { cluster: "c", user: "u" } }]
-})

@@ -1,6 +1,6 @@
 /** `servicegroup explain name` as a process, against the embedded cluster and a wrapper's snapshot. */
 import * as Effect from "effect/Effect"
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -11,8 +11,8 @@ import { disk } from "../src/shell/disk.ts"
 import { write } from "../src/shell/keep.ts"
 import { built, Run } from "./bundles.ts"
 import { live } from "./effect.ts"
-import { asMap } from "./given.ts"
 import { bj, grid, gz, service, set, SHORT, two } from "./two-units.ts"
+import { kubeconfig } from "./wrapped.ts"
 
 let bundles = ""
 let folder = ""
@@ -107,9 +107,7 @@ const against = (judge: (kubeconfig: string) => Promise<void>): Effect.Effect<vo
     Effect.flatMap(embedded({ port: 0, controllers: controllers([]) }), (cluster) =>
       Effect.promise(async () => {
         await filled(cluster.url)
-        const path = join(folder, "kubeconfig")
-        writeFileSync(path, JSON.stringify(configOf(cluster.url)))
-        await judge(path)
+        await judge(kubeconfig({ url: cluster.url, folder }))
       })
     )
   )
@@ -140,12 +138,3 @@ const filled = async (url: string): Promise<void> => {
   await post("/api/v1/namespaces/default/services", service())
   await post("/apis/discovery.k8s.io/v1/namespaces/default/endpointslices", two)
 }
-
-const configOf = (server: string) => ({
-  apiVersion: "v1",
-  kind: "Config",
-  "current-context": "c",
-  clusters: [{ name: "c", cluster: { server } }],
-  users: [{ name: "u", user: asMap([]) }],
-  contexts: [{ name: "c", context: { cluster: "c", user: "u" } }]
-})

@@ -1,6 +1,6 @@
 /** `servicegroup sites`: its words on small clusters, and the command as a process against the embedded cluster. */
 import * as Effect from "effect/Effect"
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { stripVTControlCharacters } from "node:util"
@@ -20,6 +20,7 @@ import { built, Run } from "./bundles.ts"
 import { live } from "./effect.ts"
 import { World } from "./site-world.ts"
 import { group, seat, type SeatInput, stored, unit } from "./sited.ts"
+import { kubeconfig } from "./wrapped.ts"
 
 const LINUX = { labels: { "kubernetes.io/os": "linux" } }
 const everyLinux = unit("unit-node-all", { type: "other", selector: { matchLabels: LINUX.labels } })
@@ -349,21 +350,10 @@ const against = (
     Effect.flatMap(embedded({ port: 0, controllers: controllers([]) }), ({ url }) =>
       Effect.promise(async () => {
         await filled(new Server(url))
-        const path = join(folder, "kubeconfig")
-        writeFileSync(path, JSON.stringify(configOf(url)))
-        await judge(path)
+        await judge(kubeconfig({ url: url, folder }))
       })
     )
   )
-
-const configOf = (server: string) => ({
-  apiVersion: "v1",
-  kind: "Config",
-  "current-context": "c",
-  clusters: [{ name: "c", cluster: { server } }],
-  users: [{ name: "u", user: {} }],
-  contexts: [{ name: "c", context: { cluster: "c", user: "u" } }]
-})
 
 class Server {
   readonly #url: string

@@ -5,13 +5,13 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { at } from "../client.ts"
-import { type ControlPlane, controlPlane, kubeconfigOf } from "../control-plane.ts"
+import { type ControlPlane, kubeconfigOf } from "../control-plane.ts"
 import { until } from "../deadline.ts"
 import { done } from "../kubectl.ts"
 import type { Agent } from "../traffic/agents.ts"
-import { type Network, network } from "../traffic/network.ts"
-import { NODES, PLACES } from "../traffic/places.ts"
-import { inhabited } from "../traffic/scene.ts"
+import type { Network } from "../traffic/network.ts"
+import { PLACES } from "../traffic/places.ts"
+import { ground, inhabited } from "../traffic/scene.ts"
 import { admitted, upstreamOf } from "../traffic/stations.ts"
 import type { Form } from "./corefile.ts"
 import { Desk, DNS_LISTEN, type Means } from "./desks.ts"
@@ -47,11 +47,7 @@ export class Scene {
 
   static async open(): Promise<Scene> {
     await using opened = new AsyncDisposableStack()
-    const net = opened.adopt(await network(NODES), (each) => each.end())
-    const plane = opened.adopt(
-      await controlPlane({ controllers: "built-in", address: net.address }),
-      (each) => each.stop()
-    )
+    const { net, plane } = await ground(opened)
     try {
       const agents = await inhabited(plane, net, opened)
       await placed(plane)

@@ -50,6 +50,15 @@ interface Change {
   readonly units?: Units
 }
 
+/** The six nodes' network, and a control plane that they reach; both end with what they are opened into. */
+export const ground = async (opened: AsyncDisposableStack) => {
+  const net = opened.adopt(await network(NODES), (each) => each.end())
+  const plane = opened.adopt(await controlPlane({ controllers: "built-in", address: net.address }), (each) =>
+    each.stop()
+  )
+  return { net, plane }
+}
+
 export class Scene {
   readonly plane: ControlPlane
   readonly network: Network
@@ -71,11 +80,7 @@ export class Scene {
 
   static async open(mode: Mode): Promise<Scene> {
     await using opened = new AsyncDisposableStack()
-    const net = opened.adopt(await network(NODES), (each) => each.end())
-    const plane = opened.adopt(
-      await controlPlane({ controllers: "built-in", address: net.address }),
-      (each) => each.stop()
-    )
+    const { net, plane } = await ground(opened)
     try {
       const stations = await furnished(plane, net, mode, opened)
       const scene = new Scene(plane, net, mode, stations)

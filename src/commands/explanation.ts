@@ -7,6 +7,8 @@ import { explain, type Explained } from "../core/explain.ts"
 import type { Node, Service } from "../core/kube.ts"
 import { API_SERVER, HEADLESS_SCOPE, known, type Known } from "../core/topology.ts"
 import { unitOf } from "../core/units.ts"
+import { naming } from "../core/words.ts"
+import { columns } from "./columns.ts"
 
 /** Everything an explanation is made from. */
 export interface Scenery {
@@ -129,31 +131,25 @@ export const render = ({ service, rule, groups }: Explanation): string => {
   return out.join("\n")
 }
 
-const table = (endpoints: readonly Row[]): readonly string[] => {
-  const rows = [
+const table = (endpoints: readonly Row[]): readonly string[] =>
+  columns(
     HEAD,
-    ...endpoints.map(({ address, slice, node, kept, reason }) => [
+    endpoints.map(({ address, slice, node, kept, reason }) => [
       address === "" ? "-" : address,
       slice,
       node ?? "-",
       kept ? "yes" : "no",
       reason.replace(/^(?:kept|dropped): /, "")
     ])
-  ]
-  const widths = HEAD.slice(0, -1).map((_, i) => Math.max(...rows.map((row) => (row[i] ?? "").length)))
-  return rows.map((row) => `  ${row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join("  ")}`)
-}
+  )
 
 /** Names, or values, that are written out at most. */
 const MOST = 6
-
-const some = (all: readonly string[]): string =>
-  all.length <= MOST ? all.join(", ") : `${all.slice(0, MOST).join(", ")} and ${all.length - MOST} more`
 
 const headingOf = ({ nodes, values }: Group): string => {
   const count = nodes.length === 1 ? "" : ` (${nodes.length} nodes)`
   const told = Object.entries(values).map(([key, all]) =>
     all.length > 1 ? `${key} differs` : all[0] === undefined ? `no ${key}` : `${key}=${all[0]}`
   )
-  return `Node ${some(nodes)}${count}${told.length === 0 ? "" : `: ${told.join(", ")}`}`
+  return `Node ${naming(nodes, MOST)}${count}${told.length === 0 ? "" : `: ${told.join(", ")}`}`
 }

@@ -2,6 +2,8 @@
  * What a node's pods get for a name, in the words of a person: the answer, then a table of what had a say.
  */
 import type { ExplainedName } from "../core/explain-name.ts"
+import { naming } from "../core/words.ts"
+import { columns } from "./columns.ts"
 
 type Row = ExplainedName["rows"][number]
 
@@ -27,23 +29,14 @@ const WHO = {
   Nobody: ""
 } as const satisfies { readonly [F in ExplainedName["from"]]: string }
 
-const table = (shown: readonly Row[]): readonly string[] => {
-  const rows = [
+const table = (shown: readonly Row[]): readonly string[] =>
+  columns(
     HEAD,
-    ...shown.map(({ subject, unit, addresses, given, reason }) => [
+    shown.map(({ subject, unit, addresses, given, reason }) => [
       subject,
       unit ?? "-",
-      some(addresses),
+      addresses.length === 0 ? "-" : naming(addresses, ADDRESSES),
       given ? "yes" : "no",
       reason
     ])
-  ]
-  const widths = HEAD.slice(0, -1).map((_, i) => Math.max(...rows.map((row) => (row[i] ?? "").length)))
-  return rows.map((row) => `  ${row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join("  ")}`)
-}
-
-const some = (all: readonly string[]): string => {
-  if (all.length === 0) return "-"
-  const more = all.length - ADDRESSES
-  return all.slice(0, ADDRESSES).join(", ") + (more > 0 ? ` and ${more} more` : "")
-}
+  )

@@ -3,6 +3,7 @@
  *
  * Rule of Kubernetes: a pod's resolver searches `<namespace>.svc.<domain>`, `svc.<domain>` and `<domain>`.
  */
+import { isDnsLabel } from "./own-sets.ts"
 
 /** A name in DNS of a Service, or of a host that a Service publishes. */
 export interface AskedName {
@@ -31,9 +32,7 @@ export const askedNames = (
 /** What stands before `.svc.<domain>`: a Service and its namespace, with a host before it or not. */
 const inside = (text: string): readonly AskedName[] => {
   const labels = text.split(".")
-  if (!labels.every((label) => LABEL.test(label)) || labels.length < 2 || labels.length > 3) return []
+  if (!labels.every(isDnsLabel) || labels.length < 2 || labels.length > 3) return []
   const [namespace = "", service = "", host] = labels.reverse()
   return [{ host, service: `${namespace}/${service}` }]
 }
-
-const LABEL = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/

@@ -1,7 +1,8 @@
 /**
  * What could not be done on nodes, told once for each object and field, with the nodes that it is about.
  */
-import { byText, naming, refusal, type Site, type SiteRefusal } from "./site.ts"
+import { byText, refusal, type Site, type SiteRefusal } from "./site.ts"
+import { naming } from "./words.ts"
 
 export interface Complaint {
   readonly about: Site

@@ -6,10 +6,11 @@
  */
 import { isObject, asText } from "./json.ts"
 import type { Leaving } from "./moves.ts"
-import { byText, naming, refusal, type Site, type SiteRefusal, texts } from "./site.ts"
+import { byText, refusal, type Site, type SiteRefusal, texts } from "./site.ts"
 import type { SiteNode } from "./site-node.ts"
 import { NodeIndex, selected, selection, shutsOut } from "./site-selector.ts"
 import { own } from "./value.ts"
+import { naming } from "./words.ts"
 
 /** Who is in it now, and who would leave it by what it says. */
 export interface Membership<A> {

@@ -4,7 +4,8 @@
  * A selector with a slip of the pen empties a site. So an edit that moves more than a share of the nodes waits for an annotation with the
  * generation that is meant.
  */
-import { CONFIRMED, naming, refusal, type Site, type SiteRefusal } from "./site.ts"
+import { CONFIRMED, refusal, type Site, type SiteRefusal } from "./site.ts"
+import { naming } from "./words.ts"
 
 /** The nodes that would leave by what one unit or group says now. */
 export interface Leaving {

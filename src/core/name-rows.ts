@@ -17,6 +17,7 @@ import type { Service, StringMap } from "./kube.ts"
 import { HEADLESS_SCOPE } from "./topology.ts"
 import { unitOf } from "./units.ts"
 import { own } from "./value.ts"
+import { naming } from "./words.ts"
 
 /** What decided. `OwnPod`: the node's unit gives the name; `OtherUnit`, `OtherPod`, `ServiceName`: the cluster's DNS may. */
 export type NameRule =
@@ -163,7 +164,7 @@ const podRows = (scene: Scene, set: NamedSet): readonly NameRow[] => {
   if (found.length > 0)
     return found.map((each) => ({ ...base, ...judged(scene, each, inUnit(scene, set.gridKey ?? "")) }))
   const pods = [...new Set(mine.map(({ endpoint }) => endpoint.host))]
-  const others = pods.length === 0 ? "nor of another of its pods" : `only of ${some(pods)}`
+  const others = pods.length === 0 ? "nor of another of its pods" : `only of ${naming(pods, MOST)}`
   return [
     {
       ...base,
@@ -216,6 +217,3 @@ const byItself = (scene: Scene): string => {
 
 /** Names that are written out at most. */
 const MOST = 6
-
-const some = (all: readonly string[]): string =>
-  all.length <= MOST ? all.join(", ") : `${all.slice(0, MOST).join(", ")} and ${all.length - MOST} more`

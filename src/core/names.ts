@@ -19,7 +19,8 @@ import {
   ordinalOf,
   type OwnSet,
   ownSet,
-  isAddressed
+  isAddressed,
+  textOf
 } from "./own-sets.ts"
 import { byText, text } from "./site.ts"
 import { SERVICE_NAME } from "./topology.ts"
@@ -121,6 +122,18 @@ export const ownSets = (o: Pick<NamesInput, "grids" | "sets" | "node">): readonl
 
 export const isHeadless = (service: Service): boolean => own(service.spec, "clusterIP") === "None"
 
+/** The headless Services that slices with their label are of: who reads those needs no Services. */
+export const headlessServices = (slices: readonly EndpointSlice[]): readonly Service[] => {
+  const found = new Map<string, Service>()
+  for (const { metadata } of slices) {
+    const name = own(metadata.labels, SERVICE_NAME)
+    if (typeof name !== "string") continue
+    const service = { metadata: { name, namespace: namespaceOf(metadata) }, spec: { clusterIP: "None" } }
+    found.set(keyOf(service), service)
+  }
+  return [...found.values()]
+}
+
 export const keyOf = ({ metadata }: Service): string =>
   `${namespaceOf(metadata)}/${text(own(metadata, "name"))}`
 
@@ -162,8 +175,6 @@ export const endpointsOf = ({
     slice: text(own(metadata, "name")),
     pod: textOf(own(own(endpoint, "targetRef"), "name"))
   }))
-
-const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)
 
 const listOf = (value: unknown): readonly unknown[] =>
   Array.isArray(value) ? (value as readonly unknown[]) : []

@@ -9,9 +9,10 @@ import { type Complaints, quoted, refusedWish } from "./complaints.ts"
 import { MANAGER } from "./child.ts"
 import type { JsonObject, ManagedFieldsEntry } from "./kube.ts"
 import { cordonOf, taintsOf } from "./node-spec.ts"
-import { byText, GIVEN, naming, type Site, type Taint } from "./site.ts"
+import { byText, GIVEN, type Site, type Taint } from "./site.ts"
 import type { Ledger } from "./ledger.ts"
 import type { SiteNode } from "./site-node.ts"
+import { naming } from "./words.ts"
 
 type Changes = { readonly [key: string]: string | null }
 

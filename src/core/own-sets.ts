@@ -160,12 +160,13 @@ export const aliasOf = (
   has: (host: string) => boolean
 ): Alias => {
   const host = `${grid}-${ordinal}`
-  if (!LABEL.test(host)) return { _tag: "NoLabel", host }
+  if (!isDnsLabel(host)) return { _tag: "NoLabel", host }
   if (takenBy !== undefined) return { _tag: "Taken", host, by: `StatefulSet ${takenBy}` }
   return has(host) ? { _tag: "Taken", host, by: "another pod" } : { _tag: "Given", host }
 }
 
-const LABEL = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/
+/** Whether it may be one label of a DNS name (RFC 1123). */
+export const isDnsLabel = (text: string): boolean => /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/.test(text)
 
 /** Whether slices of an address type have addresses: those of FQDNs have none. */
 export const isAddressed = (type: unknown): boolean => type === "IPv4" || type === "IPv6"
@@ -188,7 +189,8 @@ const ownerOf = (references: unknown): string | undefined => {
   return textOf(own(owner, "uid"))
 }
 
-const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)
+/** A text; undefined where it is none. */
+export const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined)
 
 export const nameIn = (key: string): string => key.slice(key.indexOf("/") + 1)
 export const namespaceIn = (key: string): string => key.slice(0, key.indexOf("/"))

@@ -5,6 +5,7 @@
  */
 import type { Child } from "./child.ts"
 import type { Refusal } from "./grid.ts"
+import { nameIn } from "./own-sets.ts"
 import type { Stored } from "./store.ts"
 
 /** A StatefulSet, as far as it may be a rival of a grid. */
@@ -17,7 +18,7 @@ export interface Rival extends Stored {
 export const shortNameTaken = (children: Iterable<Child>, rival: Rival | undefined): Refusal | undefined => {
   if (rival === undefined || rival.serviceName === "") return undefined
   if (![...children].some(({ serviceName }) => serviceName === rival.serviceName)) return undefined
-  const name = rival.key.slice(rival.key.indexOf("/") + 1)
+  const name = nameIn(rival.key)
   return {
     reason: "ShortNameTaken",
     path: "metadata.name",

@@ -6,7 +6,7 @@
  * there is always equals making all of it from scratch.
  */
 import { asciiBytes, asciiJson, text } from "./bytes.ts"
-import type { Shown } from "./cut.ts"
+import { sameShown, type Shown } from "./cut.ts"
 import type { StringMap } from "./kube.ts"
 import {
   aliasOf,
@@ -179,7 +179,7 @@ export class ShortSlices {
       if (after === undefined) {
         if (before !== undefined) removed.push(before.slice.key)
         entry.short = undefined
-      } else if (before === undefined || !sameBytes(before.slice.bytes, after.slice.bytes)) {
+      } else if (before === undefined || !sameShown(before, after)) {
         entry.short = after
         put.push(after)
       }
@@ -265,9 +265,3 @@ const made = (of: Slice, endpoints: readonly unknown[]): Shown | undefined => {
 }
 
 const MANAGER = "servicegroup.superedge.io"
-
-const sameBytes = (a: Uint8Array, b: Uint8Array): boolean => {
-  if (a.length !== b.length) return false
-  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
-  return true
-}

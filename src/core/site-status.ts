@@ -9,7 +9,6 @@ import { isObject, stableJson } from "./json.ts"
 import type { Condition } from "./kube.ts"
 import {
   byText,
-  naming,
   type NodeGroupStatus,
   type NodeUnitStatus,
   refusal,
@@ -19,6 +18,7 @@ import {
 } from "./site.ts"
 import type { SiteNode } from "./site-node.ts"
 import { own } from "./value.ts"
+import { naming } from "./words.ts"
 
 /** What of an object is refused: all of it (`whole`) or parts, and what its owner should know besides. */
 export interface Told {

@@ -236,11 +236,3 @@ export const texts = (value: unknown): readonly string[] | { readonly wrong: str
   const odd: unknown = value.find((each) => typeof each !== "string")
   return odd === undefined ? [...new Set(value as string[])] : { wrong: `${asText(odd)} is no text` }
 }
-
-const NAMED = 10
-
-/** The first ten of some names, and how many more there are. */
-export const naming = (all: readonly string[]): string => {
-  const rest = all.length - NAMED
-  return all.slice(0, NAMED).join(", ") + (rest > 0 ? ` and ${rest} more` : "")
-}

@@ -14,6 +14,7 @@ import { iso } from "./instant.ts"
 import { isReady, rolloutFailure } from "./rollout.ts"
 import { SHORT_NAMES } from "./own-sets.ts"
 import { states } from "./states.ts"
+import { naming } from "./words.ts"
 
 /** The conditions that are ours; others on the object belong to someone else and stay. */
 export const CONDITIONS = ["Ready", "Progressing", "Degraded", SHORT_NAMES] as const
@@ -90,11 +91,6 @@ export const troubles = (plan: Plan, children: ReadonlyMap<string, Child>): read
 /** Half a character at the end would be stored as another one, and differ for ever. */
 const short = (text: string): string =>
   text.length <= MESSAGE_LIMIT ? text : `${text.slice(0, MESSAGE_LIMIT - 1).replace(/[\uD800-\uDBFF]$/, "")}…`
-
-const naming = (names: readonly string[]): string => {
-  const rest = names.length - NAMED
-  return names.slice(0, NAMED).join(", ") + (rest > 0 ? ` and ${rest} more` : "")
-}
 
 interface Verdict {
   readonly status: "True" | "False"

@@ -3,19 +3,11 @@
  *
  * A headless Service has a slice even while it has no pods, so that slices tell without the Services themselves.
  */
-import { type NamesInput, ownSets } from "./names.ts"
-import { namespaceOf } from "./own-sets.ts"
-import { text } from "./site.ts"
-import { SERVICE_NAME } from "./topology.ts"
-import { own } from "./value.ts"
+import { headlessServices, keyOf, type NamesInput, ownSets } from "./names.ts"
 
 /** A sentence for each such set, sorted. `slices`: those of headless Services. */
 export const unnamed = (o: Pick<NamesInput, "grids" | "sets" | "slices" | "node">): readonly string[] => {
-  const headless = new Set(
-    o.slices.map(
-      ({ metadata }) => `${namespaceOf(metadata)}/${text(own(own(metadata, "labels"), SERVICE_NAME))}`
-    )
-  )
+  const headless = new Set(headlessServices(o.slices).map(keyOf))
   return ownSets(o)
     .filter(({ service }) => !headless.has(service))
     .map(({ key, service }) => {

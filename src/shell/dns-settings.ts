@@ -8,11 +8,12 @@ import {
   type Address,
   anAddress,
   aText,
+  clusterDomain,
   logFormat,
+  nodeName,
   relistInterval,
   setting
 } from "./settings.ts"
-import { nodeName } from "./wrapper-settings.ts"
 
 export interface DnsOptions {
   readonly access: Access
@@ -28,19 +29,6 @@ export interface DnsOptions {
 
 const aPath = (text: string): { readonly value: string } | undefined =>
   text === "" || text.endsWith("/") ? undefined : aText(text)
-
-const aDomain = (text: string): { readonly value: string } | undefined =>
-  text.length <= 200 && /^(?:[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?(?:\.(?!$)|$))+$/.test(text)
-    ? { value: text }
-    : undefined
-
-export const clusterDomain = setting({
-  flag: "cluster-domain",
-  says: "the domain in which the cluster's Services are named",
-  otherwise: "cluster.local",
-  accepts: "a DNS domain in lower case, without a dot at its end",
-  read: aDomain
-})
 
 /** Every flag of the daemon. */
 export const dnsOptions: Options.Options<DnsOptions> = Options.all({

@@ -9,10 +9,10 @@ import * as Effect from "effect/Effect"
 import type { EndpointSlice } from "../core/endpoints.ts"
 import { GRID_SELECTOR, type StatefulSetGrid } from "../core/grid.ts"
 import type { Node, StatefulSet } from "../core/kube.ts"
-import { names, type NamesInput } from "../core/names.ts"
+import { headlessServices, names, type NamesInput } from "../core/names.ts"
 import { namedSet, namedSetJson, namingGrid, namingGridJson } from "../core/own-sets.ts"
 import * as Store from "../core/store.ts"
-import { HEADLESS, SERVICE_NAME } from "../core/topology.ts"
+import { HEADLESS } from "../core/topology.ts"
 import { unnamed } from "../core/unnamed.ts"
 import { own } from "../core/value.ts"
 import type { Api, Kind } from "./api.ts"
@@ -51,7 +51,7 @@ export const dns = (settings: DnsSettings): Effect.Effect<never, never, Api | Re
       return {
         grids: grids.objects,
         sets: sets.objects,
-        services: headless(slices.objects),
+        services: headlessServices(slices.objects),
         slices: slices.objects,
         node: last,
         clusterDomain: settings.clusterDomain
@@ -147,18 +147,6 @@ const complaining = (
       told = lasting
     }
   })
-
-/** Headless Services are told by their slices' label: Services themselves are not read. */
-const headless = (slices: readonly EndpointSlice[]): NamesInput["services"] => {
-  const found = new Map<string, NamesInput["services"][number]>()
-  for (const { metadata } of slices) {
-    const name = own(metadata.labels, SERVICE_NAME)
-    if (typeof name !== "string") continue
-    const namespace = metadata.namespace ?? ""
-    found.set(`${namespace}/${name}`, { metadata: { name, namespace }, spec: { clusterIP: "None" } })
-  }
-  return [...found.values()]
-}
 
 const gridOf = (raw: unknown): StatefulSetGrid =>
   ({

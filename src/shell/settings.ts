@@ -18,6 +18,7 @@ import type * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as LogLevel from "effect/LogLevel"
 import { isIP } from "node:net"
+import { hostname } from "node:os"
 import { duration } from "../core/duration.ts"
 
 /** The program can't start as it was told to: the message names the flag, the file or the field. Exit code 1. */
@@ -292,3 +293,32 @@ export const leveled = <A, E, R>(program: Effect.Effect<A, E, R>): Effect.Effect
     }
     return yield* Logger.withMinimumLogLevel(program, level)
   })
+
+const aNode = (text: string): { readonly value: string } | undefined => {
+  const value = text === "" ? hostname().toLowerCase() : text
+  return value.length <= 253 && /^[a-z0-9](?:[-.a-z0-9]*[a-z0-9])?$/.test(value) ? { value } : undefined
+}
+
+/** The node that a process on it looks after. */
+export const nodeName = (says: string): Options.Options<string> =>
+  setting({
+    flag: "node-name",
+    says,
+    otherwise: "",
+    accepts: "the name of a Node; without it the machine's host name",
+    read: aNode
+  })
+
+const aDomain = (text: string): { readonly value: string } | undefined =>
+  text.length <= 200 && /^(?:[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?(?:\.(?!$)|$))+$/.test(text)
+    ? { value: text }
+    : undefined
+
+/** Where names of Services end. */
+export const clusterDomain = setting({
+  flag: "cluster-domain",
+  says: "the domain in which the cluster's Services are named",
+  otherwise: "cluster.local",
+  accepts: "a DNS domain in lower case, without a dot at its end",
+  read: aDomain
+})

@@ -6,7 +6,6 @@ import * as Effect from "effect/Effect"
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto"
 import { readFileSync } from "node:fs"
 import type { ServerOptions } from "node:https"
-import { hostname } from "node:os"
 import { createSecureContext } from "node:tls"
 import {
   type Access,
@@ -19,6 +18,7 @@ import {
   DAY_S,
   logFormat,
   Misconfigured,
+  nodeName,
   relistInterval,
   setting,
   someDurations
@@ -50,11 +50,6 @@ export interface WrapperSettings {
   readonly logFormat: "json" | "text"
 }
 
-const aNode = (text: string): { readonly value: string } | undefined => {
-  const value = text === "" ? hostname().toLowerCase() : text
-  return value.length <= 253 && /^[a-z0-9](?:[-.a-z0-9]*[a-z0-9])?$/.test(value) ? { value } : undefined
-}
-
 const anAddressAlways = (text: string): { readonly value: Address } | undefined => {
   const read = anAddress(text)
   return read?.value === undefined ? undefined : { value: read.value }
@@ -73,16 +68,6 @@ const aNumber =
 
 const file = (flag: string, says: string): Options.Options<string> =>
   setting({ flag, says, otherwise: "", accepts: "a path", read: aText })
-
-/** The node that a process on it looks after. */
-export const nodeName = (says: string): Options.Options<string> =>
-  setting({
-    flag: "node-name",
-    says,
-    otherwise: "",
-    accepts: "the name of a Node; without it the machine's host name",
-    read: aNode
-  })
 
 /** Every flag of the wrapper. */
 export const wrapperOptions: Options.Options<WrapperSettings> = Options.all({
